@@ -1,0 +1,74 @@
+"""What is written down of every call: a decision before anything is sent, an outcome after (B-02)."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import msgspec
+
+
+class ReasonRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A `decision.Reason` in a record."""
+
+    code: str
+    text: str
+    source: str | None = None
+
+
+class DecisionRecord(
+    msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="decision"
+):
+    """What was decided about one call, and why. Holds no argument values."""
+
+    call: str
+    time: float
+    """Unix time, seconds."""
+    entry: str
+    execution: str
+    tool: str
+    """As registered; as the caller wrote it when no such tool is."""
+    decision: Literal["run", "refuse", "suspend"]
+    reasons: tuple[ReasonRecord, ...]
+    arguments_digest: str
+    session: str | None = None
+    principal: str | None = None
+    parent_call: str | None = None
+    server: str | None = None
+    fingerprint: str | None = None
+    level: str | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    ruling: str | None = None
+    approver: str | None = None
+    approved: bool | None = None
+    scope: str | None = None
+    kind: str | None = None
+    """The error kind, when refused."""
+    reason: str | None = None
+    ticket: str | None = None
+
+
+class OutcomeRecord(msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="outcome"):
+    """What came of a call whose decision was `run`."""
+
+    call: str
+    time: float
+    is_error: bool
+    fate: str
+    duration: float
+    """Seconds from the decision record to the result."""
+    attempts: int
+    kind: str | None = None
+    reason: str | None = None
+
+
+class Ledger(Protocol):
+    """Where records go. Both calls return only when the record has left the process."""
+
+    def decision(self, record: DecisionRecord) -> None:
+        """Raises OSError if it can not be written; a MUTATING call is then refused."""
+        ...
+
+    def outcome(self, record: OutcomeRecord) -> None:
+        """Raises OSError if it can not be written."""
+        ...

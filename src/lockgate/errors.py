@@ -1,0 +1,139 @@
+"""One family of errors: each class says whose fault it is, each instance says in which phase.
+
+`ConfigError` is the operator's, `ContractError` a promise that does not hold, `PeerError` what
+another program did, `LocalError` a misuse of this library. A tool's failure is a result, never an
+exception (S3-04). No message holds a secret or the value of an argument.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class Fate(enum.Enum):
+    """What is known about a message that was to reach a peer (B-03)."""
+
+    NOT_SENT = "not_sent"
+    """It is proven that the peer never acted on it; sending it again is safe."""
+    ANSWERED = "answered"
+    """The peer's answer arrived, be it a result or an error."""
+    UNKNOWN = "unknown"
+    """It may have been acted on: it was written, and no answer came."""
+
+
+class Phase(enum.Enum):
+    """How far the exchange with a peer had come when it failed."""
+
+    SPAWN = "spawn"
+    CONNECT = "connect"
+    NEGOTIATE = "negotiate"
+    REQUEST = "request"
+    CLOSE = "close"
+
+
+class Fault(enum.Enum):
+    """What a peer did wrong, in the closed set that results are made from."""
+
+    NOT_CONNECTED = "not_connected"
+    """There was no connection when the request was made."""
+    TIMEOUT = "timeout"
+    """No answer within the bound."""
+    CLOSED = "closed"
+    """The connection ended: the process died, hung up, or was closed by us."""
+    REFUSED = "refused"
+    """The peer answered with an error of its own; `code` and the text are the peer's."""
+    MALFORMED = "malformed"
+    """What the peer sent can not be what the protocol asks for."""
+    UNSUPPORTED = "unsupported"
+    """No protocol version or capability in common."""
+    TOO_LARGE = "too_large"
+    """A frame over the limit, refused by its length."""
+    NOT_STARTED = "not_started"
+    """The program could not be started: not found, not executable, no such directory."""
+    UNAUTHORIZED = "unauthorized"
+    RATE_LIMITED = "rate_limited"
+
+
+class LockgateError(Exception):
+    """The family. Never raised itself; catch it to catch everything lockgate raises."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> LockgateError:
+        if cls is LockgateError:
+            raise TypeError("LockgateError is the family, raise one of its members")
+        return super().__new__(cls)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding about something the operator wrote, with its place."""
+
+    message: str
+    """What is wrong, without the value of a secret-bearing key."""
+    path: str = ""
+    """Key path, such as `mcp.servers[1].annotationTrust`; empty for the whole file."""
+    file: Path | None = None
+    line: int | None = None
+    """1-based."""
+    column: int | None = None
+    """1-based."""
+    hint: str | None = None
+    """What to do: the nearest spelling, the list of valid ones, a command."""
+
+    def __str__(self) -> str:
+        place = str(self.file) if self.file else ""
+        if self.line is not None:
+            place += f":{self.line}" + (f":{self.column}" if self.column is not None else "")
+        head = ": ".join(part for part in (place, self.path) if part)
+        text = f"{head}: {self.message}" if head else self.message
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+
+class ConfigError(LockgateError):
+    """What the operator wrote can not be used. Carries every finding at once (S0-14)."""
+
+    def __init__(self, *problems: Problem | str) -> None:
+        self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class ContractError(LockgateError):
+    """A promise does not hold: a required server or an expected tool is missing (B-07)."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("\n".join(problems))
+
+
+class PeerError(LockgateError):
+    """Another program failed us, in a known phase, with a known fate of what was sent.
+
+    `peer` is the configured name of the server (or of the program). The text says what happened
+    and what to do; it may hold the peer's own words, cut to a bounded length.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        peer: str,
+        phase: Phase,
+        fault: Fault,
+        fate: Fate,
+        code: int | None = None,
+        data: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.peer = peer
+        self.phase = phase
+        self.fault = fault
+        self.fate = fate
+        self.code = code
+        """The peer's own error code, where it gave one (JSON-RPC `error.code`)."""
+        self.data = data
+        """The peer's own `error.data`, decoded; never logged."""
+
+
+class LocalError(LockgateError):
+    """This library was misused: wrong loop or thread, used after closing, a missing extra."""

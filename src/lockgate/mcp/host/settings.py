@@ -1,0 +1,73 @@
+"""What the operator says about a server: how far to believe it, and what to expect of it."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lockgate.mcp.endpoint import Endpoint
+from lockgate.traits import (
+    ConcurrencyBehavior,
+    DestructiveBehavior,
+    IdempotencyBehavior,
+    SideEffectLevel,
+)
+
+SERVER_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+"""What a server may be called (S3-11); to be matched in full."""
+
+
+class AnnotationTrust(enum.Enum):
+    """Whether the claims of one server are believed. Never carries to another (S0-12)."""
+
+    IGNORE = "ignore"
+    TRUST = "trust"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The operator's own word about one tool, over claim and trust. None says nothing.
+
+    A `destructive` or `idempotent` without a level makes the tool MUTATING (S0-13).
+    """
+
+    level: SideEffectLevel | None = None
+    destructive: DestructiveBehavior | None = None
+    idempotent: IdempotencyBehavior | None = None
+    concurrent: ConcurrencyBehavior | None = None
+
+    def __post_init__(self) -> None:
+        if (
+            self.level is SideEffectLevel.READ_ONLY
+            and self.destructive is DestructiveBehavior.DESTRUCTIVE
+        ):
+            raise ValueError("a read-only tool can not be destructive: say one or the other")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """One entry of `mcp.servers`."""
+
+    name: str
+    endpoint: Endpoint
+    request_timeout: float = 30.0
+    """Seconds that one request may take, queueing and writing included (S3-21)."""
+    annotation_trust: AnnotationTrust = AnnotationTrust.IGNORE
+    required: bool = False
+    expect_tools: tuple[str, ...] = ()
+    """Original names that must be listed (B-07)."""
+    lane: Literal["tool", "server"] = "tool"
+    """`server`: one call at a time for the whole server."""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
+    """By original name."""
+
+    def __post_init__(self) -> None:
+        if not SERVER_NAME.fullmatch(self.name):
+            raise ValueError(
+                f"server name {self.name!r} does not match ^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
+            )
+        if not 0 < self.request_timeout <= 86_400:
+            raise ValueError("requestTimeout must be over 0 and at most 24h")

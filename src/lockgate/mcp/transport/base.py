@@ -1,0 +1,67 @@
+"""What every transport is: something to open, that carries whole frames both ways.
+
+A transport knows bytes and their peer. It names no protocol revision: what depends on one arrives
+as a value in `Outgoing.headers`. One contract suite in `lockgate.testing` holds for all of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from lockgate.errors import PeerError
+from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+
+
+class Receiver(Protocol):
+    """Who is told what arrives. Called on the event loop, in order, never re-entrantly."""
+
+    def frame(self, data: bytes) -> None:
+        """One frame, without its delimiter. It may be anything; judging it is the receiver's job."""
+        ...
+
+    def oversized(self, head: bytes, size: int) -> None:
+        """A frame over the limit was thrown away. `head` is its beginning (at most 4 KiB)."""
+        ...
+
+    def closed(self, error: PeerError) -> None:
+        """The last call: the link is gone, and why. Made exactly once, also after `Link.close`."""
+        ...
+
+
+class Link(Protocol):
+    """An open transport. Any number of tasks may send at once."""
+
+    async def send(self, message: Outgoing) -> None:
+        """Hand over one frame, whole.
+
+        Returns when the frame can no longer be withdrawn. Raises `PeerError` with fate NOT_SENT if
+        the write never began, else UNKNOWN. Cancelled before the write began, nothing is sent;
+        cancelled later, the frame is still written whole or the link is closed.
+        """
+        ...
+
+    def abandon(self, request: RequestId) -> bool:
+        """Stop caring for a request's answer.
+
+        True if that alone tells the server (its stream is closed); False if the protocol's own
+        cancel message has to be sent.
+        """
+        ...
+
+
+class Transport(Protocol):
+    """How to reach one server. Opened anew for each connection."""
+
+    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
+        """Reach the server; frames go to `receiver` from then on.
+
+        Leaving the context closes everything that opening made and waits for it: no process, task,
+        socket or descriptor stays, also when opening fails or is cancelled. Raises `PeerError`
+        (phase SPAWN or CONNECT, fate NOT_SENT).
+        """
+        ...
+
+    def describe(self) -> str:
+        """A short name for messages and lists, without secrets: the program, or the origin."""
+        ...

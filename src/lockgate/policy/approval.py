@@ -1,0 +1,94 @@
+"""One question, one answer: what an approver is asked and what it may say.
+
+An approver is one async callable. "Pass it on" and "later" are values it returns; nobody answered
+means no (S0-09). An approver that raises, or overruns its time, has said no.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+from lockgate.decision import Reason
+from lockgate.tools.origin import Origin
+from lockgate.traits import SideEffectLevel
+
+
+class Scope(enum.Enum):
+    """How far one answer reaches."""
+
+    ONCE = "once"
+    """This call."""
+    SESSION = "session"
+    """A non-destructive tool: the tool. A destructive one: this exact call (same digest)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything a person needs to answer for a call."""
+
+    call_id: str
+    tool: str
+    """Registered name."""
+    origin: Origin
+    level: SideEffectLevel
+    destructive: bool
+    arguments: Mapping[str, Any]
+    """In full. Whoever shows them makes control characters visible and masks secrets."""
+    digest: str
+    """Over the tool's fingerprint and the exact arguments; what is approved is what runs (B-01)."""
+    reasons: tuple[Reason, ...]
+    """Why it is asked."""
+    execution_id: str
+    session_id: str | None
+    principal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Yes or no, by whom, and how far it reaches."""
+
+    approved: bool
+    approver: str
+    """Which approver answered: `terminal`, `rule`, `grant`, ..."""
+    scope: Scope = Scope.ONCE
+    note: str = ""
+    """What the person said with it; shown to the model on a no."""
+
+
+class Pass(enum.Enum):
+    """The next approver is asked."""
+
+    PASS = "pass"
+
+
+PASS: Final = Pass.PASS
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """The answer will come elsewhere: the call is suspended under a ticket."""
+
+    expires: float | None = None
+    """Unix time after which the ticket is answered no; None leaves it to the ticket store."""
+
+
+Reply: TypeAlias = Answer | Pass | Later
+
+
+class Approver(Protocol):
+    """Whoever can answer."""
+
+    @property
+    def name(self) -> str:
+        """Word for it in records and configuration."""
+        ...
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """The scopes it may grant; an answer with another one counts as ONCE."""
+        ...
+
+    async def __call__(self, question: Question) -> Reply: ...

@@ -1,0 +1,52 @@
+"""The whole configuration as one frozen value, after every check that needs no server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.rules.rule import RuleSet
+from lockgate.traits import SideEffectLevel
+
+ApproverName = Literal["terminal"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The `agent` section."""
+
+    model: str | None = None
+    """`scripted:path`; the path is relative to the file that names it, resolved when read."""
+    ceiling: SideEffectLevel = SideEffectLevel.MUTATING
+    offer: tuple[str, ...] | None = None
+    """Tool names and `mcp__server__*` patterns; None is everything registered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettings:
+    """The `approvals` section."""
+
+    exempt_at_or_below: SideEffectLevel | None = SideEffectLevel.READ_ONLY
+    """None (`none` in the file): every call is asked about."""
+    attended: tuple[ApproverName, ...] = ("terminal",)
+    unattended: tuple[ApproverName, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What `lockgate.open` takes."""
+
+    servers: tuple[ServerSettings, ...] = ()
+    startup_budget: float | None = None
+    """Seconds; never above the safety bound (S3-20)."""
+    agent: AgentSettings = AgentSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
+    rules: RuleSet = RuleSet()
+    sources: tuple[Path, ...] = ()
+    """The files it was read from, in the order of the layers."""
+    state_dir: Path | None = None
+    """Where records, tickets and grants go; None: `$XDG_STATE_HOME/lockgate/<project>`."""
+    project_dir: Path | None = None
+    """The directory relative paths and the file roots start from; None: the working directory."""

@@ -1,0 +1,86 @@
+"""Who is calling, within which bounds, and what a running tool may know about it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lockgate.traits import SideEffectLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far an execution may reach. Made only by `policy.ceiling` (`whole` and `narrow`, B-04)."""
+
+    ceiling: SideEffectLevel
+    """The highest side-effect level it may use."""
+    offer: frozenset[str] | None
+    """The registered names it is shown at all. None is everything registered; an empty set is
+    nothing, never everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What tools that touch the machine take from their caller instead of the process."""
+
+    cwd: Path
+    roots: tuple[Path, ...] = ()
+    """Directories that file tools may reach; empty is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One piece of agent work, or one call made from outside: who asks, and within what."""
+
+    id: str
+    """Correlates records; authorises nothing."""
+    entry: str
+    """The road it came by: `agent`, `api`, `cli`, ... from the list in `app`."""
+    bounds: Bounds
+    attended: bool
+    """Whether a person is there to answer. Decides which approvers are asked (S0-09)."""
+    environment: Environment
+    session_id: str | None = None
+    inviting_session: str | None = None
+    """The session whose grants and declines a sub-agent shares."""
+    principal: str | None = None
+    """Whose authority it runs under; None is the operating-system user."""
+
+
+class InterruptToken:
+    """The turn's interrupt: set once, seen by every call of the turn.
+
+    It is not task cancellation: an executor answers it with results, one for each call.
+    """
+
+    def __init__(self) -> None:
+        self._event = asyncio.Event()
+
+    def interrupt(self) -> None:
+        """Interrupt the turn. Idempotent."""
+        self._event.set()
+
+    @property
+    def interrupted(self) -> bool:
+        return self._event.is_set()
+
+    async def wait(self) -> None:
+        """Return when the turn is interrupted."""
+        await self._event.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a tool is told about the call it runs for. It keeps nothing of it afterwards."""
+
+    execution: Execution
+    call_id: str
+    interrupt: InterruptToken | None = None
+    deadline: float | None = None
+    """Loop time by which the caller stops waiting; None is the tool's own bound."""
+    subjects: Mapping[str, Any] | None = None
+    """What the decision resolved (real paths, a parsed command line), to be used as resolved."""
+    parent_call: str | None = None
