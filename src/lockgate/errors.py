@@ -59,10 +59,10 @@ class Fault(enum.Enum):
 class LockgateError(Exception):
     """The family. Never raised itself; catch it to catch everything lockgate raises."""
 
-    def __new__(cls, *args: object, **kwargs: object) -> LockgateError:
-        if cls is LockgateError:
+    def __init__(self, *args: object) -> None:
+        if type(self) is LockgateError:
             raise TypeError("LockgateError is the family, raise one of its members")
-        return super().__new__(cls)
+        super().__init__(*args)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is written down of every call: a decision before anything is sent, an outcome after (B-02)."""
+"""What is written of every call: a decision before anything is sent, an outcome after (B-02)."""
 
 from __future__ import annotations
 

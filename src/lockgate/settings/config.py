@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -43,7 +43,7 @@ class Config:
     """Seconds; never above the safety bound (S3-20)."""
     agent: AgentSettings = AgentSettings()
     approvals: ApprovalSettings = ApprovalSettings()
-    rules: RuleSet = RuleSet()
+    rules: RuleSet = field(default_factory=RuleSet)
     sources: tuple[Path, ...] = ()
     """The files it was read from, in the order of the layers."""
     state_dir: Path | None = None

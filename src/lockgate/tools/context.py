@@ -13,7 +13,7 @@ from lockgate.traits import SideEffectLevel
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How far an execution may reach. Made only by `policy.ceiling` (`whole` and `narrow`, B-04)."""
+    """How far an execution may reach. Made only by `policy.ceiling`: `whole`, `narrow` (B-04)."""
 
     ceiling: SideEffectLevel
     """The highest side-effect level it may use."""

@@ -17,7 +17,7 @@ class Receiver(Protocol):
     """Who is told what arrives. Called on the event loop, in order, never re-entrantly."""
 
     def frame(self, data: bytes) -> None:
-        """One frame, without its delimiter. It may be anything; judging it is the receiver's job."""
+        """One frame, without its delimiter. It may be anything; the receiver judges it."""
         ...
 
     def oversized(self, head: bytes, size: int) -> None:
