@@ -1,0 +1,122 @@
+"""lockgate: one gate for every tool an agent can call.
+
+    async with lockgate.open("lockgate.yaml") as gate:
+        result = await gate.call("mcp__git__git_log", {"repo_path": "."})
+
+What stands in `__all__` is the public interface. Everything is imported when it is first used, so
+that `import lockgate` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lockgate.app import Gate, SyncGate, open, open_sync
+    from lockgate.calls.call import Suspended
+    from lockgate.calls.explain import Explanation
+    from lockgate.content import Audio, EmbeddedResource, Image, ResourceLink, Text
+    from lockgate.errors import (
+        ConfigError,
+        ContractError,
+        Fate,
+        LocalError,
+        LockgateError,
+        PeerError,
+    )
+    from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
+    from lockgate.settings.config import Config
+    from lockgate.tools.context import ToolContext
+    from lockgate.tools.function import tool
+    from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+    from lockgate.tools.tool import Tool, ToolDefinition
+    from lockgate.traits import (
+        ConcurrencyBehavior,
+        DestructiveBehavior,
+        IdempotencyBehavior,
+        InterruptBehavior,
+        SideEffectLevel,
+    )
+
+__all__ = [
+    "PASS",
+    "Answer",
+    "Approver",
+    "Audio",
+    "ConcurrencyBehavior",
+    "Config",
+    "ConfigError",
+    "ContractError",
+    "DestructiveBehavior",
+    "EmbeddedResource",
+    "ErrorKind",
+    "Explanation",
+    "Fate",
+    "Gate",
+    "IdempotencyBehavior",
+    "Image",
+    "InterruptBehavior",
+    "Later",
+    "LocalError",
+    "LockgateError",
+    "Outcome",
+    "PeerError",
+    "Question",
+    "ResourceLink",
+    "Scope",
+    "SideEffectLevel",
+    "Suspended",
+    "SyncGate",
+    "Text",
+    "Tool",
+    "ToolContext",
+    "ToolDefinition",
+    "ToolResult",
+    "open",
+    "open_sync",
+    "tool",
+]
+
+_HOME = {
+    "lockgate.app": ("Gate", "SyncGate", "open", "open_sync"),
+    "lockgate.calls.call": ("Suspended",),
+    "lockgate.calls.explain": ("Explanation",),
+    "lockgate.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"),
+    "lockgate.errors": (
+        "ConfigError",
+        "ContractError",
+        "Fate",
+        "LocalError",
+        "LockgateError",
+        "PeerError",
+    ),
+    "lockgate.policy.approval": ("PASS", "Answer", "Approver", "Later", "Question", "Scope"),
+    "lockgate.settings.config": ("Config",),
+    "lockgate.tools.context": ("ToolContext",),
+    "lockgate.tools.function": ("tool",),
+    "lockgate.tools.result": ("ErrorKind", "Outcome", "ToolResult"),
+    "lockgate.tools.tool": ("Tool", "ToolDefinition"),
+    "lockgate.traits": (
+        "ConcurrencyBehavior",
+        "DestructiveBehavior",
+        "IdempotencyBehavior",
+        "InterruptBehavior",
+        "SideEffectLevel",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first asked for (PEP 562)."""
+    from importlib import import_module  # noqa: TID251 - the one lazy door, names from a literal table
+
+    for module, names in _HOME.items():
+        if name in names:
+            value = getattr(import_module(module), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'lockgate' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

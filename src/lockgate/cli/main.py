@@ -1,0 +1,145 @@
+"""The `lockgate` program: finds the command, runs it, and turns errors into exit codes.
+
+A command's module is imported when it is needed, so that `lockgate --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+import click
+
+from lockgate.errors import LockgateError
+
+
+def _run() -> click.Command:
+    from lockgate.cli.run import run
+
+    return run
+
+
+def _tools() -> click.Command:
+    from lockgate.cli.tools import tools
+
+    return tools
+
+
+def _call() -> click.Command:
+    from lockgate.cli.call import call
+
+    return call
+
+
+def _explain() -> click.Command:
+    from lockgate.cli.explain import explain
+
+    return explain
+
+
+def _doctor() -> click.Command:
+    from lockgate.cli.doctor import doctor
+
+    return doctor
+
+
+def _check() -> click.Command:
+    from lockgate.cli.check import check
+
+    return check
+
+
+def _mcp() -> click.Command:
+    from lockgate.cli.mcp import mcp_group
+
+    return mcp_group
+
+
+def _config() -> click.Command:
+    from lockgate.cli.config import config_group
+
+    return config_group
+
+
+_COMMANDS: dict[str, tuple[str, Callable[[], click.Command]]] = {
+    "run": ("One turn of an agent, or a conversation.", _run),
+    "tools": ("Every tool: what it may do, and what would happen now.", _tools),
+    "call": ("One governed call.", _call),
+    "explain": ("What would happen to a call, and why. Runs nothing.", _explain),
+    "check": ("Look over the configuration without starting anything.", _check),
+    "doctor": ("Start every server and say what is wrong and how to mend it.", _doctor),
+    "mcp": ("Add, list, import and remove MCP servers.", _mcp),
+    "config": ("Accept a project's configuration.", _config),
+}
+
+
+class _Commands(click.Group):
+    """A group that imports a command when it is asked for, and lists them without importing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = _COMMANDS.get(cmd_name)
+        return entry[1]() if entry else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of that name."""
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], _COMMANDS, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (text, _) in _COMMANDS.items()])
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+First steps:
+  lockgate mcp import             take over the servers of .mcp.json and desktop programs
+  lockgate tools                  see every tool and what would happen to a call of it
+  lockgate explain TOOL key=value see exactly why
+\b
+Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 refused or waiting for an
+answer, 4 a contract does not hold, 5 something needed was not reached, 130 interrupted.""",
+)
+@click.version_option(package_name="lockgate")
+def cli() -> None:
+    """One gate for every tool an agent can call: local tools and those of any MCP server."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the program and return its exit code (`cli.exit.Exit`)."""
+    from lockgate.cli.exit import Exit, of_error
+
+    for stream in (sys.stdout, sys.stderr):
+        # Whatever the locale says: a check mark in a description must not end the program.
+        stream.reconfigure(encoding="utf-8", errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        code = cli.main(args=argv, prog_name="lockgate", standalone_mode=False)
+        return int(code) if isinstance(code, int) else Exit.DONE
+    except click.exceptions.Abort:
+        return Exit.INTERRUPTED
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return Exit.USAGE
+    except LockgateError as error:
+        click.echo(f"error: {error}", err=True)
+        return of_error(error)
+    except BrokenPipeError:
+        # The reader of our output went away: end quietly, as other programs do.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
