@@ -1,0 +1,120 @@
+"""The revisions of MCP and what depends on them, as values; nothing else tests a version name.
+
+*Legacy* revisions open a session with `initialize`; *modern* ones carry version, identity and
+capabilities with every request (2026-07-28, basic/versioning).
+"""
+
+from __future__ import annotations
+
+import base64
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+
+class Era(enum.Enum):
+    """How client and server come to know each other."""
+
+    LEGACY = "legacy"
+    """By a handshake; the session remembers."""
+    MODERN = "modern"
+    """By what every request carries; nothing is remembered."""
+
+
+PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
+CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+"""The `_meta` keys of every modern request (2026-07-28, basic: per-request protocol fields)."""
+
+NAMED_METHODS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The parameter that `Mcp-Name` mirrors, by method (2026-07-28, Standard Request Headers)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One published revision of the protocol."""
+
+    name: str
+    """The date by which peers call it."""
+    era: Era
+    version_header: bool
+    """Whether requests on transports with headers carry `MCP-Protocol-Version`."""
+    batches: bool = False
+    """Whether a frame may be an array of messages."""
+
+    @property
+    def modern(self) -> bool:
+        return self.era is Era.MODERN
+
+    @property
+    def reads_result_type(self) -> bool:
+        """Whether `resultType` of a result means something."""
+        return self.era is Era.MODERN
+
+    @property
+    def peer_may_ask(self) -> bool:
+        """Whether a server may send requests of its own (modern ones ask by results)."""
+        return self.era is Era.LEGACY
+
+    def meta(self, client: Any, capabilities: Any) -> msgspec.Raw | None:
+        """The `_meta` object of a request without a progress token, encoded once and for all.
+
+        None if this revision has none. `client` is an Implementation, `capabilities` a
+        ClientCapabilities; both anything msgspec encodes to an object.
+        """
+        if self.era is Era.LEGACY:
+            return None
+        meta = {PROTOCOL_VERSION: self.name, CLIENT_INFO: client, CLIENT_CAPABILITIES: capabilities}
+        return msgspec.Raw(msgspec.json.encode(meta))
+
+    def headers(self, method: str, name: str | None = None) -> tuple[tuple[str, str], ...]:
+        """What goes beside the body on transports that have headers. `name`: see NAMED_METHODS."""
+        if not self.version_header:
+            return ()
+        version = ("MCP-Protocol-Version", self.name)
+        if self.era is Era.LEGACY:
+            return (version,)
+        if name is None:
+            return (version, ("Mcp-Method", method))
+        return (version, ("Mcp-Method", method), ("Mcp-Name", header_value(name)))
+
+
+REVISIONS = (
+    Revision("2026-07-28", Era.MODERN, version_header=True),
+    Revision("2025-11-25", Era.LEGACY, version_header=True),
+    Revision("2025-06-18", Era.LEGACY, version_header=True),
+    Revision("2025-03-26", Era.LEGACY, version_header=False, batches=True),
+    Revision("2024-11-05", Era.LEGACY, version_header=False),
+)
+"""All that are spoken, the newest first."""
+
+LATEST_MODERN = REVISIONS[0]
+LATEST_LEGACY = REVISIONS[1]
+"""What is offered first in each era."""
+
+_BY_NAME: Mapping[str, Revision] = {revision.name: revision for revision in REVISIONS}
+
+
+def known(name: str) -> Revision | None:
+    """The revision of that name, or None: then it must be refused by name, not guessed at."""
+    return _BY_NAME.get(name)
+
+
+_PLAIN = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?")
+_PREFIX, _SUFFIX = "=?base64?", "?="
+
+
+def header_value(value: str) -> str:
+    """A string as a header value (2026-07-28, Value Encoding): plain where it can be.
+
+    Else, and where it would be mistaken for an encoded one, `=?base64?…?=` over its UTF-8.
+    """
+    plain = _PLAIN.fullmatch(value) is not None
+    if plain and not (value.startswith(_PREFIX) and value.endswith(_SUFFIX)):
+        return value
+    encoded = base64.b64encode(value.encode("utf-8", "surrogatepass")).decode("ascii")
+    return f"{_PREFIX}{encoded}{_SUFFIX}"

@@ -1,0 +1,103 @@
+"""What servers answer to the requests of a client, read leniently and remarked upon.
+
+A stranger's mistake costs as little as possible: one bad tool never takes the others with it
+(S3-10), one bad content block never the result. `Unreadable` is raised only where nothing is left
+to be used, and each function says when.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from lockgate.content import Content, Text, UnknownContent
+from lockgate.mcp.protocol.content import parse_blocks
+from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
+from lockgate.mcp.protocol.listing import LeftOut, ListedTool, ToolPage, parse_tools_page
+from lockgate.mcp.protocol.profile import (
+    Discovered,
+    Initialized,
+    ServerProfile,
+    parse_discover,
+    parse_initialize,
+)
+
+__all__ = [
+    "COMPLETE",
+    "INPUT_REQUIRED",
+    "CallResult",
+    "Discovered",
+    "Initialized",
+    "LeftOut",
+    "ListedTool",
+    "ServerProfile",
+    "ToolPage",
+    "Unreadable",
+    "parse_call_result",
+    "parse_discover",
+    "parse_initialize",
+    "parse_tools_page",
+]
+
+INPUT_REQUIRED = "input_required"
+"""The `resultType` of an answer that asks for input first (2026-07-28, InputRequiredResult)."""
+COMPLETE = "complete"
+"""The `resultType` of a final answer; also what an absent one means."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """The answer to `tools/call`."""
+
+    content: tuple[Content, ...] = ()
+    is_error: bool = False
+    structured: Any = None
+    """The decoded `structuredContent`; None if absent or null."""
+    result_type: str | None = None
+    """`resultType` as it came; None if absent. Means something in the modern era only."""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def asks_for_input(self) -> bool:
+        """The server did not answer yet: it asks for input, to be sent with the same call again."""
+        return self.result_type == INPUT_REQUIRED
+
+
+def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
+    """Read the answer to a call. Never raises.
+
+    Missing content is none (PB-122). `isError` is true for `true` and, with a remark, for `1` and
+    `"true"`: nobody means success by them. An answer that is no object, or can not be decoded, is
+    shown as what it is.
+    """
+    try:
+        value, remarks = decode_noted(raw)
+    except Unreadable as problem:
+        text = f"[the server's answer is {problem.reason}]"
+        return CallResult((Text(text),), True, remarks=(f"the result is {problem.reason}",))
+    if type(value) is not dict:
+        return _bare_result(value, remarks)
+    result = cast("dict[str, Any]", value)
+    content, odd = parse_blocks(result.get("content"))
+    if odd:
+        remarks += odd
+    is_error = result.get("isError", False)
+    if type(is_error) is not bool:
+        remarks += (f"isError is {kind_of(is_error)}, not true or false",)
+        is_error = is_error in (1, "true")
+    result_type = result.get("resultType")
+    if result_type is not None and not isinstance(result_type, str):
+        remarks += (f"resultType is {kind_of(result_type)}, not a string",)
+        result_type = kind_of(result_type)
+    return CallResult(content, is_error, result.get("structuredContent"), result_type, remarks)
+
+
+def _bare_result(value: Any, remarks: tuple[str, ...]) -> CallResult:
+    remarks += (f"the result is {kind_of(value)}, not an object",)
+    if value is None:
+        return CallResult(remarks=remarks)
+    if isinstance(value, str):
+        return CallResult((Text(value),), remarks=remarks)
+    return CallResult((UnknownContent(kind_of(value).split()[-1], value),), remarks=remarks)
