@@ -101,14 +101,16 @@ def test_the_tree_keeps_the_rules() -> None:
     assert [str(found) for found in findings(read_tree(PACKAGE), CHECKS)] == []
 
 
-@pytest.mark.parametrize(("check", "file", "code"), PLANTED)
+@pytest.mark.parametrize(
+    ("check", "file", "code"), PLANTED, ids=[f"{check}-{file}" for check, file, _ in PLANTED]
+)
 def test_a_planted_violation_is_seen(tmp_path: Path, check: str, file: str, code: str) -> None:
     """Each rule, broken in a tree of its own, is reported by the check that is meant for it."""
     plant(tmp_path, file, code)
     assert check in {found.check for found in findings(read_tree(tmp_path), CHECKS)}
 
 
-@pytest.mark.parametrize(("file", "code"), PERMITTED)
+@pytest.mark.parametrize(("file", "code"), PERMITTED, ids=[file for file, _ in PERMITTED])
 def test_a_near_miss_is_no_violation(tmp_path: Path, file: str, code: str) -> None:
     """What only looks like a violation is let through: a rule that cries wolf is switched off."""
     plant(tmp_path, file, code)
