@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from lockgate.decision import Reason
 from lockgate.tools.context import Bounds
+from lockgate.tools.registry import Snapshot
 from lockgate.tools.tool import Tool
 from lockgate.traits import SideEffectLevel
 
@@ -30,6 +31,21 @@ def narrow(parent: Bounds, wish: Bounds) -> Bounds:
     else:
         offer = parent.offer & wish.offer
     return Bounds(ceiling, offer)
+
+
+def shown(snapshot: Snapshot, bounds: Bounds) -> tuple[Tool, ...]:
+    """The tools of `snapshot` that an execution within `bounds` is shown: those it may call.
+
+    In the order of registration. Filtered by `refusal` itself, so that nothing is shown that would
+    be refused for its bounds, and nothing hidden that would not (S0-06). Kept with the snapshot:
+    asking again costs one look-up.
+    """
+    key = (shown, bounds)
+    tools = snapshot.memo.get(key)
+    if tools is None:
+        tools = tuple(tool for tool in snapshot.tools if refusal(tool, bounds) is None)
+        snapshot.memo[key] = tools
+    return tools
 
 
 def refusal(tool: Tool, bounds: Bounds) -> Reason | None:

@@ -81,18 +81,22 @@ def depth_and_size(value: object, deepest: int, largest: int) -> tuple[int, int]
     """
     size = 1
     depth = 0
-    level: list[object] = [value] if isinstance(value, Mapping | list | tuple) else []
+    level = [value] if _holds(value) else []
     while level:
         below: list[object] = []
         for item in level:
             held = list(_parts(item))
             size += len(held)
-            below.extend(part for part in held if isinstance(part, Mapping | list | tuple))
+            below.extend(part for part in held if _holds(part))
         depth += 1
         if depth > deepest or size > largest:
             break
         level = below
     return depth, size
+
+
+def _holds(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
 
 
 def _parts(value: object) -> Iterable[object]:

@@ -26,6 +26,11 @@ def is_tool_name(name: str) -> bool:
     return NAME.fullmatch(name) is not None
 
 
+def is_reserved(name: str) -> bool:
+    """Whether only a server's tool may be called `name`: rules about servers go by it."""
+    return name.startswith("mcp__")
+
+
 def server_prefix(server: str) -> str:
     """What the registered names of all tools of `server` begin with.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from lockgate.errors import LocalError
 from lockgate.schema.validate import CompiledSchema, SchemaError, compile_schema
-from lockgate.tools.naming import NAME, is_tool_name
+from lockgate.tools.naming import NAME, is_reserved, is_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.tool import Tool
 
@@ -73,7 +73,7 @@ class Snapshot:
 
 
 class NameRefused(LocalError):
-    """A tool may not be registered under its name: no valid one, or held by another tool."""
+    """A tool may not be registered under its name: invalid, reserved, or held by another tool."""
 
 
 class Registry:
@@ -87,9 +87,9 @@ class Registry:
     def register(self, tool: Tool) -> None:
         """Let `tool` in.
 
-        Raises `NameRefused` for a name that is invalid or held (both origins are told), and
-        `SchemaError` for an input schema that is none. An output schema that is none does not keep
-        the tool out: its results go unchecked, and a remark says so.
+        Raises `NameRefused` for a name that is invalid, reserved or held (both origins are told),
+        and `SchemaError` for an input schema that is none. An output schema that is none does not
+        keep the tool out: its results go unchecked, and a remark says so.
         """
         self.register_all((tool,))
 
@@ -103,6 +103,10 @@ class Registry:
                 raise NameRefused(
                     f"{name!r} of {_whence(definition.origin)} is no tool name: it must match "
                     f"{NAME.pattern}"
+                )
+            if definition.origin.server is None and is_reserved(name):
+                raise NameRefused(
+                    f"the name {name} of {_whence(definition.origin)} is kept for tools of servers"
                 )
             held = self._entries.get(name) or entries.get(name)
             if held is not None:

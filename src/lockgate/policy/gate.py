@@ -1,0 +1,65 @@
+"""The gate: when is a call asked about. Pure, and the only place that knows (S0-07, S0-08).
+
+    asks(call) = (MUTATING and DESTRUCTIVE), or not exempt_at_or_below.permits(level),
+                 or an ask rule says so
+
+No setting silences DESTRUCTIVE; a question about it can only be answered.
+"""
+
+from __future__ import annotations
+
+from lockgate.decision import Decision, Reason
+from lockgate.rules.bind import RuleOpinion
+from lockgate.tools.tool import Tool
+from lockgate.traits import SideEffectLevel
+
+
+def asks(
+    tool: Tool, exempt: SideEffectLevel | None, opinion: RuleOpinion | None = None
+) -> tuple[Reason, ...]:
+    """Why a call of `tool` is asked about; empty if it is exempt.
+
+    `exempt` is the setting `exemptAtOrBelow`: a level and everything it permits needs no question,
+    unless the tool is destructive; None exempts nothing. `opinion` is what the rules say: an ask
+    rule adds its question, an allow rule removes none (it can answer, see `answer_by_rule`).
+    """
+    reasons: list[Reason] = []
+    if tool.is_destructive:
+        why = tool.definition.origin.reasons.get("destructive")
+        reasons.append(
+            Reason("destructive", f"{tool.name} can overwrite, remove or invalidate things", why)
+        )
+    level = tool.side_effect_level
+    if exempt is None or not exempt.permits(level):
+        line = "none" if exempt is None else exempt.value
+        reasons.append(
+            Reason(
+                "not_exempt",
+                f"{tool.name} is {level.value}, and calls are exempt at or below: {line}",
+                "approvals.exemptAtOrBelow",
+            )
+        )
+    if opinion is not None and opinion.decision is Decision.ASK:
+        reasons.extend(opinion.reasons)
+    return tuple(reasons)
+
+
+def exemption(tool: Tool, exempt: SideEffectLevel) -> Reason:
+    """The reason that goes with a call for which `asks` found none."""
+    kind = "read-only" if tool.is_read_only else "mutating but not destructive"
+    return Reason(
+        "exempt",
+        f"{tool.name} is {kind}, and calls are exempt at or below: {exempt.value}",
+        "approvals.exemptAtOrBelow",
+    )
+
+
+def answer_by_rule(tool: Tool, opinion: RuleOpinion) -> Reason | None:
+    """The allow rule that answers a question about `tool` in a person's place, or None.
+
+    An allow rule by name alone never answers for a destructive tool: it does not say
+    `destructive: true` and constrains no argument (S0-08).
+    """
+    if opinion.decision is not Decision.ALLOW or tool.is_destructive:
+        return None
+    return opinion.reasons[0]
