@@ -11,9 +11,6 @@ import enum
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import msgspec
 
 
 class Era(enum.Enum):
@@ -23,15 +20,6 @@ class Era(enum.Enum):
     """By a handshake; the session remembers."""
     MODERN = "modern"
     """By what every request carries; nothing is remembered."""
-
-
-PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion"
-CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
-CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-"""The `_meta` keys of every modern request (2026-07-28, basic: per-request protocol fields)."""
-
-NAMED_METHODS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The parameter that `Mcp-Name` mirrors, by method (2026-07-28, Standard Request Headers)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +48,12 @@ class Revision:
         """Whether a server may send requests of its own (modern ones ask by results)."""
         return self.era is Era.LEGACY
 
-    def meta(self, client: Any, capabilities: Any) -> msgspec.Raw | None:
-        """The `_meta` object of a request without a progress token, encoded once and for all.
-
-        None if this revision has none. `client` is an Implementation, `capabilities` a
-        ClientCapabilities; both anything msgspec encodes to an object.
-        """
-        if self.era is Era.LEGACY:
-            return None
-        meta = {PROTOCOL_VERSION: self.name, CLIENT_INFO: client, CLIENT_CAPABILITIES: capabilities}
-        return msgspec.Raw(msgspec.json.encode(meta))
-
     def headers(self, method: str, name: str | None = None) -> tuple[tuple[str, str], ...]:
-        """What goes beside the body on transports that have headers. `name`: see NAMED_METHODS."""
+        """What goes beside the body on transports that have headers.
+
+        `name` is what `Mcp-Name` mirrors (2026-07-28, Standard Request Headers): the `name` of
+        `tools/call` and `prompts/get`, the `uri` of `resources/read`; None for other methods.
+        """
         if not self.version_header:
             return ()
         version = ("MCP-Protocol-Version", self.name)

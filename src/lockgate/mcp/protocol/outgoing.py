@@ -1,4 +1,8 @@
-"""The frames a client sends, in the words of the revision that was agreed upon."""
+"""The frames a client sends, in the words of the revision that was agreed upon.
+
+The parameters are the structs of `messages`. A `Dialect` is made once for a connection, and what
+is the same in every frame is encoded then.
+"""
 
 from __future__ import annotations
 
@@ -6,112 +10,131 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET, Raw, json
 
 from lockgate.mcp.protocol import jsonrpc
-from lockgate.mcp.protocol.eras import LATEST_LEGACY, LATEST_MODERN, Revision
+from lockgate.mcp.protocol.eras import Era, Revision
 from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+from lockgate.mcp.protocol.messages import v2025_11_25 as legacy
+from lockgate.mcp.protocol.messages import v2026_07_28 as modern
+
+DISCOVER = "server/discover"
+INITIALIZE = "initialize"
+INITIALIZED = "notifications/initialized"
+LIST_TOOLS = "tools/list"
+CALL_TOOL = "tools/call"
+CANCELLED = "notifications/cancelled"
 
 
 @dataclass(frozen=True, slots=True)
 class ClientIdentity:
-    """Who we say we are, and what we can be asked for."""
+    """Who we say we are. Servers show it; nothing is decided by it."""
 
     name: str
     version: str
     title: str | None = None
-    capabilities: Mapping[str, Any] | None = None
-    """ClientCapabilities; None is none at all."""
-
-
-class _CallParams(msgspec.Struct, omit_defaults=True):
-    name: str
-    arguments: Any
-    _meta: Raw | UnsetType = UNSET
-
-
-class _ListParams(msgspec.Struct):
-    cursor: str | UnsetType = UNSET
-    _meta: Raw | UnsetType = UNSET
 
 
 class Dialect:
-    """Makes requests in one revision. Costs of a request that never change are paid here."""
+    """Makes the frames of one client in one revision.
 
-    __slots__ = ("_meta", "client", "revision")
+    Making a frame raises TypeError for values that JSON has no form for, and UnicodeEncodeError
+    for half a surrogate pair: what can not be written exactly is not written.
+    """
+
+    __slots__ = ("_call_headers", "_meta", "revision")
 
     def __init__(self, revision: Revision, client: ClientIdentity) -> None:
         self.revision = revision
-        self.client = client
-        self._meta: Raw | UnsetType = (
-            revision.meta(_info(client), client.capabilities or {}) or UNSET
-        )
+        modern_era = revision.era is Era.MODERN
+        self._meta = _meta(revision, client) if modern_era else None
+        self._call_headers = None if modern_era else revision.headers(CALL_TOOL)
 
     def request(
         self, id: RequestId, method: str, params: Mapping[str, Any] | None = None
     ) -> Outgoing:
-        """Any request, by its method; `_meta` is added where the revision wants it."""
-        headers = self.revision.headers(method)
-        if self._meta is UNSET:
-            return jsonrpc.request(id, method, params, headers=headers)
-        return jsonrpc.request(id, method, {**(params or {}), "_meta": self._meta}, headers=headers)
+        """A request by its method; `_meta` is added where the revision wants it."""
+        if self._meta is not None:
+            params = {**(params or {}), "_meta": self._meta}
+        return jsonrpc.request(id, method, params, headers=self.revision.headers(method))
 
     def list_tools(self, id: RequestId, cursor: str | None = None) -> Outgoing:
         """`tools/list`; `cursor` as the last page gave it, None for the first page."""
-        params = _ListParams(UNSET if cursor is None else cursor, self._meta)
-        headers = self.revision.headers("tools/list")
-        empty = cursor is None and self._meta is UNSET
-        return jsonrpc.request(id, "tools/list", None if empty else params, headers=headers)
+        after = UNSET if cursor is None else cursor
+        if self._meta is not None:
+            params = modern.PaginatedRequestParams(meta=self._meta, cursor=after)
+        else:
+            params = None if cursor is None else legacy.PaginatedRequestParams(cursor=cursor)
+        return jsonrpc.request(id, LIST_TOOLS, params, headers=self.revision.headers(LIST_TOOLS))
 
     def call_tool(self, id: RequestId, name: str, arguments: Mapping[str, Any]) -> Outgoing:
         """`tools/call`, by the tool's original name."""
-        headers = self.revision.headers("tools/call", name)
-        params = _CallParams(name, arguments, self._meta)
-        return jsonrpc.request(id, "tools/call", params, headers=headers)
-
-    def ping(self, id: RequestId) -> Outgoing:
-        """`ping`, for revisions that have it (legacy)."""
-        return self.request(id, "ping")
+        headers = self._call_headers
+        if self._meta is not None:
+            params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=self._meta)
+        else:
+            params = legacy.CallToolRequestParams(name=name, arguments=arguments)
+        if headers is None:
+            headers = self.revision.headers(CALL_TOOL, name)
+        return jsonrpc.request(id, CALL_TOOL, params, headers=headers)
 
     def cancelled(self, id: RequestId, reason: str | None = None) -> Outgoing:
         """`notifications/cancelled` for a request that is still open; never for `initialize`."""
-        params = {"requestId": id} if reason is None else {"requestId": id, "reason": reason}
-        method = "notifications/cancelled"
-        return jsonrpc.notification(method, params, headers=self.revision.headers(method))
+        text = UNSET if reason is None else reason
+        params = legacy.CancelledNotificationParams(request_id=id, reason=text)
+        return jsonrpc.notification(CANCELLED, params, headers=self.revision.headers(CANCELLED))
 
 
-def discover(id: RequestId, client: ClientIdentity, revision: Revision = LATEST_MODERN) -> Outgoing:
-    """`server/discover`, which only modern servers answer."""
-    return Dialect(revision, client).request(id, "server/discover")
+def discover(id: RequestId, client: ClientIdentity, revision: Revision) -> Outgoing:
+    """`server/discover`, in a modern revision; legacy servers answer it with some error."""
+    params = modern.RequestParams(meta=_meta(revision, client))
+    return jsonrpc.request(id, DISCOVER, params, headers=revision.headers(DISCOVER))
 
 
-def initialize(
-    id: RequestId, client: ClientIdentity, revision: Revision = LATEST_LEGACY
-) -> Outgoing:
-    """`initialize`, offering one legacy revision."""
-    params = {
-        "protocolVersion": revision.name,
-        "capabilities": client.capabilities or {},
-        "clientInfo": _info(client),
-    }
-    return jsonrpc.request(id, "initialize", params)
+def initialize(id: RequestId, client: ClientIdentity, revision: Revision) -> Outgoing:
+    """`initialize`, offering a legacy revision. No capability is declared.
+
+    Carries no version header: nothing is agreed upon yet.
+    """
+    params = legacy.InitializeRequestParams(
+        protocol_version=revision.name,
+        capabilities=legacy.ClientCapabilities(),
+        client_info=legacy.Implementation(
+            name=client.name,
+            version=client.version,
+            title=UNSET if client.title is None else client.title,
+        ),
+    )
+    return jsonrpc.request(id, INITIALIZE, params)
 
 
 def initialized(revision: Revision) -> Outgoing:
-    """`notifications/initialized`, after `initialize` was answered."""
-    method = "notifications/initialized"
-    return jsonrpc.notification(method, headers=revision.headers(method))
+    """`notifications/initialized`, once the answer to `initialize` was accepted."""
+    return jsonrpc.notification(INITIALIZED, headers=revision.headers(INITIALIZED))
 
 
 def answer_request(request: jsonrpc.Request) -> Outgoing:
-    """Answer what a server asks when nobody here handles it: `ping` well, all else with -32601."""
+    """The answer to what a server asks and nobody here handles.
+
+    `ping` is answered well (PB-048), all else is refused, `roots/list` too: a server left waiting
+    can stay alive for a minute, and no capability was declared that would let it ask.
+    """
     if request.method == "ping":
         return jsonrpc.response(request.id, {})
     text = f"Method not found: {request.method[:200]}"
     return jsonrpc.error_response(request.id, jsonrpc.METHOD_NOT_FOUND, text)
 
 
-def _info(client: ClientIdentity) -> dict[str, str]:
-    info = {"name": client.name, "version": client.version}
-    return info if client.title is None else {**info, "title": client.title}
+def _meta(revision: Revision, client: ClientIdentity) -> Raw:
+    """What every modern request carries (2026-07-28, basic: per-request protocol fields)."""
+    info = modern.Implementation(
+        name=client.name,
+        version=client.version,
+        title=UNSET if client.title is None else client.title,
+    )
+    meta = modern.RequestMetaObject(
+        protocol_version=revision.name,
+        client_info=info,
+        client_capabilities=modern.ClientCapabilities(),
+    )
+    return Raw(json.encode(meta))
