@@ -1,0 +1,110 @@
+"""What a model is shown of a result that is too long: its head and its tail, and how much is gone.
+
+A result within the limits is handed on as it is, the very same object. The whole of a longer one
+reaches only those who watch the turn (`events.CallFinished`); the transcript and the run's result
+hold what the model was shown, so a long run does not hoard what nobody will read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lockgate.agent.limits import TurnLimits
+from lockgate.content import Audio, Content, Image, Text
+from lockgate.tools.result import ToolResult
+
+
+def clip_batch(results: Sequence[ToolResult], limits: TurnLimits) -> tuple[ToolResult, ...]:
+    """Each result as the model is shown it, and all of them together within the batch's limit."""
+    clipped = tuple(clip(r, limits.result_characters, limits.media_characters) for r in results)
+    sizes = [len(r.text) for r in clipped]
+    if sum(sizes) <= limits.batch_characters:
+        return clipped
+    cap = fair_cap(sizes, limits.batch_characters)
+    return tuple(
+        clip(result, cap, limits.media_characters) if size > cap else short
+        for result, short, size in zip(results, clipped, sizes, strict=True)
+    )
+
+
+def clip(result: ToolResult, characters: int, media_characters: int) -> ToolResult:
+    """`result` with at most `characters` of text and `media_characters` of base64.
+
+    A note in the place of what is left out names the original size. Structured content stays with
+    the result for programs, unless it is over the limit by itself; where it is all there is, the
+    model is shown it as JSON text.
+    """
+    content, structured = result.content, result.structured
+    if structured is not None:
+        as_json = _as_json(structured)
+        if not content:
+            content = (Text(as_json),)
+        if len(as_json) > characters:
+            structured = None
+    content = _bounded_media(content, media_characters)
+    text = "\n".join(block.as_text() for block in content)
+    if len(text) > characters:
+        media = tuple(block for block in content if isinstance(block, Image | Audio))
+        content = (Text(cut(text, characters)), *media)
+    if content is result.content and structured is result.structured:
+        return result
+    return replace(result, content=content, structured=structured)
+
+
+def cut(text: str, characters: int) -> str:
+    """Head and tail of `text`, `characters` in all, with a note between that says what is missing.
+
+    A surrogate pair, which text from a careless peer may hold, is never cut in two.
+    """
+    if len(text) <= characters:
+        return text
+    head, tail = characters - characters // 2, characters // 2
+    if _is_high(text[head - 1]):
+        head -= 1
+    begin = len(text) - tail
+    if tail and _is_low(text[begin]):
+        begin += 1
+    gone = begin - head
+    note = f"\n[... {gone:,} of {len(text):,} characters left out here ...]\n"
+    return text[:head] + note + text[begin:]
+
+
+def fair_cap(sizes: Sequence[int], total: int) -> int:
+    """The largest cap under which `sizes` fit into `total`: what the short ones leave is shared."""
+    remaining, waiting = total, len(sizes)
+    for size in sorted(sizes):
+        if size * waiting > remaining:
+            return remaining // waiting
+        remaining -= size
+        waiting -= 1
+    return max(sizes, default=total)
+
+
+def _bounded_media(content: tuple[Content, ...], characters: int) -> tuple[Content, ...]:
+    """Images and sound as long as they fit, in order; a line of text in the place of the others."""
+    used = 0
+    kept: list[Content] = []
+    for block in content:
+        if isinstance(block, Image | Audio):
+            if used + len(block.data) > characters:
+                kept.append(Text(f"{block.as_text()} (left out: too large to be shown)"))
+                continue
+            used += len(block.data)
+        kept.append(block)
+    return content if all(a is b for a, b in zip(content, kept, strict=True)) else tuple(kept)
+
+
+def _as_json(value: Any) -> str:
+    # The standard encoder: integers beyond 64 bits stay exact, and lone surrogates are escaped.
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _is_high(character: str) -> bool:
+    return "\ud800" <= character <= "\udbff"
+
+
+def _is_low(character: str) -> bool:
+    return "\udc00" <= character <= "\udfff"

@@ -1,0 +1,97 @@
+"""What happens during a turn, told to whoever watches: a terminal, a log, a program.
+
+Values only. A sink is called on the loop's thread and must return at once; one that fails is
+logged and never harms the turn. Arguments and results are in the events, not in their `repr`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from lockgate.agent.run import RunStatus
+from lockgate.calls.call import Suspended
+from lockgate.calls.records import DecisionRecord
+from lockgate.tools.result import ToolResult
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A turn begins."""
+
+    execution_id: str
+    model: str
+    tools: tuple[str, ...]
+    """The registered names that the model is shown."""
+    missing: tuple[str, ...] = ()
+    """The configured servers whose tools are not there (B-07)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelText:
+    """The model said something."""
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """A call that the model asked for goes down the road."""
+
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallDecided:
+    """It was decided what becomes of a call, and nothing was sent yet."""
+
+    record: DecisionRecord
+    """The decision record as it was written; `record.call` is the call's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallFinished:
+    """A call has its result, whole; or waits for an answer that will come elsewhere."""
+
+    call_id: str
+    tool: str
+    result: ToolResult | Suspended = field(repr=False)
+    seconds: float = 0.0
+    """From `CallStarted`, waiting for a person included; 0 for a call that was never started."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over."""
+
+    status: RunStatus
+    reason: str | None = None
+
+
+Event: TypeAlias = TurnStarted | ModelText | CallStarted | CallDecided | CallFinished | TurnFinished
+
+Sink: TypeAlias = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """The sink of a turn that nobody watches."""
+
+
+def guarded(sink: Sink) -> Sink:
+    """`sink`, but a failure of it is logged by its type and goes no further."""
+
+    def emit(event: Event) -> None:
+        try:
+            sink(event)
+        except Exception as error:  # noqa: BLE001 - whoever watches a turn must not break it
+            _log.warning(
+                "an event sink failed on %s: %s", type(event).__name__, type(error).__name__
+            )
+
+    return emit
