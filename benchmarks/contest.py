@@ -1,0 +1,188 @@
+"""Contenders, each in a process of its own, measured in turns, compared within the same round.
+
+A machine's speed drifts while a benchmark runs. So every round measures every contender once, one
+after the other, and what is printed is the ratio within a round: its median over the rounds, and
+the smallest and the largest as the spread. Absolute times are printed too, and mean less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TypeAlias
+
+Figures: TypeAlias = Mapping[str, float]
+"""What one contender measured in one round, by unit: `{"cpu ms": 0.08, "wall ms": 0.1}`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The median of several rounds, and how far they lie apart."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """The spread of at least one value."""
+        return cls(statistics.median(values), min(values), max(values))
+
+    def over(self, bound: float) -> Spread:
+        """The same as shares of a bound."""
+        return Spread(self.median / bound, self.low / bound, self.high / bound)
+
+    def __str__(self) -> str:
+        return f"{self.median:.3g} ({self.low:.3g}..{self.high:.3g})"
+
+
+class Contender:
+    """A process that measures one round each time it is told to."""
+
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        self.name = name
+        self.rounds: list[Figures] = []
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def _line(self) -> str:
+        if self._process.stdout is None or not (line := self._process.stdout.readline()):
+            raise SystemExit(f"the contender {self.name!r} ended: {self._process.wait()}")
+        return line
+
+    def wait_ready(self) -> None:
+        """Return when it has set itself up and warmed up."""
+        self._line()
+
+    def measure(self) -> None:
+        """Have it measure one round."""
+        if self._process.stdin is not None:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+        self.rounds.append(json.loads(self._line()))
+
+    def close(self) -> None:
+        """End its input, which ends it, and wait."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def hold(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Figures]]:
+    """Measure every contender `rounds` times, in turns; each round begins with another one."""
+    with ExitStack() as stack:
+        contenders: list[Contender] = []
+        for name, command in commands.items():
+            contender = Contender(name, command)
+            stack.callback(contender.close)
+            contender.wait_ready()
+            contenders.append(contender)
+        for number in range(rounds):
+            turn = number % len(contenders)
+            for contender in contenders[turn:] + contenders[:turn]:
+                contender.measure()
+        return {contender.name: contender.rounds for contender in contenders}
+
+
+def run_once(command: Sequence[str]) -> Figures:
+    """Start a program, wait for its end, and take what the system says it used."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    wall = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    cpu = used.ru_utime + used.ru_stime
+    return {"cpu ms": cpu * 1000, "wall ms": wall * 1000, "MB": used.ru_maxrss / 1024}
+
+
+def run_in_turns(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Figures]]:
+    """Run every program once to warm the disk's cache, then `rounds` times, in turns."""
+    measured: dict[str, list[Figures]] = {name: [] for name in commands}
+    for command in commands.values():
+        run_once(command)
+    for _ in range(rounds):
+        for name, command in commands.items():
+            measured[name].append(run_once(command))
+    return measured
+
+
+def ratio(measured: Mapping[str, list[Figures]], unit: str, one: str, other: str) -> Spread:
+    """How many times of `other` contender `one` needs, compared round by round."""
+    pairs = zip(measured[one], measured[other], strict=True)
+    return Spread.of([mine[unit] / theirs[unit] for mine, theirs in pairs])
+
+
+def spread(measured: Mapping[str, list[Figures]], unit: str, name: str) -> Spread:
+    """One contender's own figures."""
+    return Spread.of([figures[unit] for figures in measured[name]])
+
+
+def conditions(*packages: str) -> str:
+    """One line: what was measured on, with which versions."""
+    with_versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    return (
+        f"Python {platform.python_version()}, {with_versions}; "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    )
+
+
+def verdict(name: str, found: Spread, bound: float, *, at_most: bool = True) -> str:
+    """One line that holds a ratio against its target."""
+    good = found.median <= bound if at_most else found.median >= bound
+    sign = "≤" if at_most else "≥"
+    return f"  {'ok  ' if good else 'MISS'} {name}: {found}x, target {sign} {bound}x"
+
+
+# ------------------------------------------------------------------ inside a contender
+
+
+def cpu_seconds() -> float:
+    """User and system time of this process alone, its threads included, children not."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+async def make_calls(call: Callable[[], Awaitable[object]], calls: int, in_flight: int) -> Figures:
+    """Time `calls` calls, `in_flight` at once; milliseconds a call."""
+    gc.collect()
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    if in_flight == 1:
+        for _ in range(calls):
+            await call()
+    else:
+        for _ in range(calls // in_flight):
+            await asyncio.gather(*(call() for _ in range(in_flight)))
+    done = calls if in_flight == 1 else calls // in_flight * in_flight
+    wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
+    return {"cpu ms": cpu / done * 1000, "wall ms": wall / done * 1000}
+
+
+async def take_turns(round_: Callable[[], Awaitable[Figures]]) -> None:
+    """Warm up, say so, then measure a round for every line that comes in.
+
+    Waiting for a line blocks the loop on purpose: between rounds nothing is in flight, and a
+    waiting contender must not take time from the one whose turn it is.
+    """
+    await round_()
+    print("ready", flush=True)
+    while sys.stdin.readline():
+        print(json.dumps(await round_()), flush=True)

@@ -1,0 +1,80 @@
+"""How long the command line takes to say something, against an interpreter with the same imports.
+
+    python benchmarks/startup.py [--rounds 15] [--smoke]
+
+The floor of a command is an interpreter that imports, from the standard library alone, whatever the
+command imports from it: what is left is ours and our dependencies'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from contest import Spread, conditions, ratio, run_in_turns, spread, verdict
+
+COMMANDS: dict[str, tuple[list[str], float, float]] = {
+    # name: (arguments, times the floor at most, milliseconds at most on 2 cores)
+    "lockgate --help": (["--help"], 3.0, 250.0),
+}
+
+
+def standard_imports(arguments: Sequence[str]) -> list[str]:
+    """The modules of the standard library that a command has loaded when it ends."""
+    code = (
+        "import json, sys, contextlib, io\n"
+        "from lockgate.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        "    main(sys.argv[1:])\n"
+        "names = [n for n in sys.modules if n.split('.')[0] in sys.stdlib_module_names]\n"
+        "print(json.dumps(sorted(names)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def floor_program(modules: Sequence[str]) -> str:
+    """A program that imports them; names that are no module of their own are left out."""
+    return (
+        "import importlib\n"
+        f"for name in {list(modules)!r}:\n"
+        "    try: importlib.import_module(name)\n"
+        "    except ImportError: pass"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--smoke", action="store_true", help="one round, to see that it runs")
+    options = parser.parse_args()
+    rounds = 1 if options.smoke else options.rounds
+    print(f"{rounds} rounds")
+    print(conditions("lockgate", "click"))
+    for name, (arguments, times, milliseconds) in COMMANDS.items():
+        program = floor_program(standard_imports(arguments))
+        commands = {
+            "floor": [sys.executable, "-c", program],
+            name: [sys.executable, "-m", "lockgate", *arguments],
+        }
+        measured = run_in_turns(commands, rounds)
+        for each in commands:
+            print(f"  {each:24} {spread(measured, 'wall ms', each)} ms")
+        print(
+            verdict(f"{name} against its floor", ratio(measured, "wall ms", name, "floor"), times)
+        )
+        wall = spread(measured, "wall ms", name)
+        share = Spread(
+            wall.median / milliseconds, wall.low / milliseconds, wall.high / milliseconds
+        )
+        print(verdict(f"{name} against {milliseconds:.0f} ms", share, 1.0))
+
+
+if __name__ == "__main__":
+    main()
