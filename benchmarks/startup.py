@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from contest import Spread, conditions, ratio, run_in_turns, spread, verdict
+from contest import conditions, ratio, run_in_turns, spread, verdict
 
 COMMANDS: dict[str, tuple[list[str], float, float]] = {
     # name: (arguments, times the floor at most, milliseconds at most on 2 cores)
@@ -25,17 +25,16 @@ COMMANDS: dict[str, tuple[list[str], float, float]] = {
 def standard_imports(arguments: Sequence[str]) -> list[str]:
     """The modules of the standard library that a command has loaded when it ends."""
     code = (
-        "import json, sys, contextlib, io\n"
+        "import json, sys\n"
         "from lockgate.cli.main import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()):\n"
-        "    main(sys.argv[1:])\n"
+        "main(sys.argv[1:])\n"
         "names = [n for n in sys.modules if n.split('.')[0] in sys.stdlib_module_names]\n"
-        "print(json.dumps(sorted(names)))"
+        "print(json.dumps(sorted(names)), file=sys.stderr)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(done.stderr.splitlines()[-1])
 
 
 def floor_program(modules: Sequence[str]) -> str:
@@ -66,13 +65,9 @@ def main() -> None:
         measured = run_in_turns(commands, rounds)
         for each in commands:
             print(f"  {each:24} {spread(measured, 'wall ms', each)} ms")
-        print(
-            verdict(f"{name} against its floor", ratio(measured, "wall ms", name, "floor"), times)
-        )
-        wall = spread(measured, "wall ms", name)
-        share = Spread(
-            wall.median / milliseconds, wall.low / milliseconds, wall.high / milliseconds
-        )
+        found = ratio(measured, "wall ms", name, "floor")
+        print(verdict(f"{name} against its floor", found, times))
+        share = spread(measured, "wall ms", name).over(milliseconds)
         print(verdict(f"{name} against {milliseconds:.0f} ms", share, 1.0))
 
 
