@@ -40,12 +40,10 @@ def shown(snapshot: Snapshot, bounds: Bounds) -> tuple[Tool, ...]:
     be refused for its bounds, and nothing hidden that would not (S0-06). Kept with the snapshot:
     asking again costs one look-up.
     """
-    key = (shown, bounds)
-    tools = snapshot.memo.get(key)
-    if tools is None:
-        tools = tuple(tool for tool in snapshot.tools if refusal(tool, bounds) is None)
-        snapshot.memo[key] = tools
-    return tools
+    return snapshot.derived(
+        (shown, bounds),
+        lambda: tuple(tool for tool in snapshot.tools if refusal(tool, bounds) is None),
+    )
 
 
 def refusal(tool: Tool, bounds: Bounds) -> Reason | None:

@@ -73,11 +73,9 @@ def bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
 
     Kept with the snapshot, so binding the same rules to it again costs nothing.
     """
-    key = (bind, id(rules))
-    bound = snapshot.memo.get(key)
-    if bound is None or bound.rules is not rules:
-        bound = snapshot.memo[key] = _bind(rules, snapshot)
-    return bound
+    # By identity: hashing two hundred rules for each call would cost more than judging by them.
+    # The bound rules hold on to `rules`, so the number stays theirs.
+    return snapshot.derived((bind, id(rules)), lambda: _bind(rules, snapshot))
 
 
 def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ class Environment:
     cwd: Path
     roots: tuple[Path, ...] = ()
     """Directories that file tools may reach; empty is none."""
+    threads: Executor | None = None
+    """The caller's bounded pool, in which functions that block are run; None: they can not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,29 @@ class InterruptToken:
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
+        self._listeners: dict[Callable[[], None], None] = {}
 
     def interrupt(self) -> None:
         """Interrupt the turn. Idempotent."""
-        self._event.set()
+        if not self._event.is_set():
+            self._event.set()
+            for listener in tuple(self._listeners):
+                listener()
+            self._listeners.clear()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called once, on the interrupt; at once if that has been.
+
+        It must not raise. With it a running call needs no task of its own to wait here.
+        """
+        if self._event.is_set():
+            listener()
+        else:
+            self._listeners[listener] = None
+
+    def forget(self, listener: Callable[[], None]) -> None:
+        """Take `listener` back; unknown ones are ignored."""
+        self._listeners.pop(listener, None)
 
     @property
     def interrupted(self) -> bool:

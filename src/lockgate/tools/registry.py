@@ -6,16 +6,21 @@ name that rules, answers and people already rely on.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from lockgate.errors import LocalError
 from lockgate.schema.validate import CompiledSchema, SchemaError, compile_schema
 from lockgate.tools.naming import NAME, is_reserved, is_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.tool import Tool
+
+T = TypeVar("T")
+
+MAX_DERIVED: Final = 256
+"""Things worked out of one snapshot that are kept; with more all are worked out anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +39,11 @@ class Registered:
 class Snapshot:
     """The tools at one moment. Immutable; the same object for as long as nothing changes."""
 
-    __slots__ = ("_by_name", "_memo", "generation", "tools")
+    __slots__ = ("_by_name", "_derived", "generation", "tools")
 
     def __init__(self, by_name: Mapping[str, Registered], generation: int) -> None:
         self._by_name = by_name
-        self._memo: dict[Hashable, Any] = {}
+        self._derived: dict[Hashable, Any] = {}
         self.generation = generation
         """Rises with every change of the registry; 0 is the empty one it starts with."""
         self.tools: tuple[Tool, ...] = tuple(entry.tool for entry in by_name.values())
@@ -53,14 +58,17 @@ class Snapshot:
         """Everything registered, by name, in the order of registration. Read-only."""
         return MappingProxyType(self._by_name)
 
-    @property
-    def memo(self) -> dict[Hashable, Any]:
-        """Where pure functions of this snapshot keep what they worked out, under a key of theirs.
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` works out of this snapshot, kept under `key` for as long as it lives.
 
-        It lives exactly as long as the snapshot. What is kept must follow from the snapshot and the
-        key alone.
+        For pure functions of the snapshot and the key alone. At most `MAX_DERIVED` are kept.
         """
-        return self._memo
+        found = self._derived.get(key)
+        if found is None:
+            if len(self._derived) >= MAX_DERIVED:
+                self._derived.clear()
+            found = self._derived[key] = make()
+        return found
 
     def __len__(self) -> int:
         return len(self._by_name)
