@@ -1,0 +1,250 @@
+"""Reaching a server and agreeing on a revision with it, by the table in `protocol.negotiation`.
+
+The table says what to do, this says it on the wire and reports what came of it. A probe that is
+not answered soon is left open while `initialize` goes out: a server that starts slowly answers it
+late, and may turn out to be modern after all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, MutableMapping, Sequence
+from typing import TypeAlias
+
+from msgspec import Raw
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.connection import Connection, MakeRequest
+from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.protocol import negotiation, outgoing
+from lockgate.mcp.protocol.eras import LATEST_LEGACY, Era, Revision
+from lockgate.mcp.protocol.jsonrpc import Failure, Unreadable
+from lockgate.mcp.protocol.negotiation import (
+    Finding,
+    Found,
+    GiveUp,
+    Initialize,
+    Negotiation,
+    Probe,
+    Stage,
+    Step,
+    Use,
+    Wait,
+)
+from lockgate.mcp.protocol.outgoing import ClientIdentity, Dialect
+from lockgate.mcp.protocol.profile import ServerProfile, parse_discover, parse_initialize
+from lockgate.mcp.protocol.session import Event
+from lockgate.mcp.transport.base import Transport
+
+Learnt: TypeAlias = tuple[Finding, ServerProfile]
+"""What an answer means to the table, and what it says of the server."""
+
+PROBE_PATIENCE = 2.0
+"""Seconds that a silent server is probed before it is taken for a legacy one, never 10 (PB-043)."""
+
+_FAULTS = {
+    Found.SILENT: Fault.TIMEOUT,
+    Found.EXITED: Fault.CLOSED,
+    Found.MALFORMED: Fault.MALFORMED,
+}
+"""What giving up after that finding means; all else is UNSUPPORTED."""
+
+
+async def connect(
+    transport: Transport,
+    *,
+    peer: str,
+    client: ClientIdentity,
+    request_timeout: float = 30.0,
+    probe_patience: float = PROBE_PATIENCE,
+    eras: MutableMapping[str, Era] | None = None,
+    listeners: Sequence[Listener] = (),
+) -> ServerSession:
+    """Open a connection and agree on a revision.
+
+    `peer` is the configured name of the server. `initialize` may take `request_timeout` seconds;
+    opening is not bounded here. `eras` remembers, by `peer`, which era a server was found to be of
+    for as long as the caller keeps it: a legacy one is then not probed again, unless that fails.
+    `listeners` hear its notifications, those before the agreement too.
+
+    Raises `PeerError`: phase SPAWN or CONNECT if the server can not be reached, NEGOTIATE if it can
+    not be agreed with. Nothing is left open then, or when cancelled.
+    """
+
+    def make() -> Connection:
+        return Connection(
+            transport,
+            peer=peer,
+            request_timeout=request_timeout,
+            listeners=listeners,
+        )
+
+    if eras is not None and eras.get(peer) is Era.LEGACY:
+        begun = Negotiation(Stage.INITIALIZING, LATEST_LEGACY), Initialize(LATEST_LEGACY)
+        try:
+            return await _Negotiator(make, client, probe_patience).run(*begun)
+        except PeerError:
+            del eras[peer]
+    session = await _Negotiator(make, client, probe_patience).run(*negotiation.begin())
+    if eras is not None:
+        eras[peer] = session.revision.era
+    return session
+
+
+class _Negotiator:
+    """One negotiation, with the connection that it is held on."""
+
+    def __init__(
+        self,
+        make: Callable[[], Connection],
+        client: ClientIdentity,
+        patience: float,
+    ) -> None:
+        self._make = make
+        self._client = client
+        self._patience = patience
+        self._connection = make()
+        self._opened = False
+        self._asked: asyncio.Task[Learnt] | None = None
+        """The open request."""
+        self._probe: asyncio.Task[Learnt] | None = None
+        """A probe that was not answered in time, and still may be."""
+        self._profiles: dict[Found, ServerProfile] = {}
+
+    async def run(self, now: Negotiation, step: Step) -> ServerSession:
+        """Follow the table to its end. Closes the connection unless it returns."""
+        finding: Finding | None = None
+        try:
+            while not isinstance(step, Use):
+                if isinstance(step, GiveUp):
+                    raise self._failed(step.message, finding)
+                if not isinstance(step, Wait):
+                    await self._begin(step)
+                finding, profile = await self._next(now.stage)
+                self._profiles[finding.found] = profile
+                now, step = negotiation.advance(now, finding)
+            await self._forget()
+            return await self._use(step.revision)
+        except BaseException:
+            try:
+                await self._forget()
+            finally:
+                await self._connection.close()
+            raise
+
+    async def _begin(self, step: Probe | Initialize) -> None:
+        """Send the request that the table wants, on a new link where it wants one."""
+        if isinstance(step, Initialize) and step.new_link:
+            await self._forget()
+            await self._connection.close()
+            self._connection, self._opened = self._make(), False
+        if not self._opened:
+            await self._connection.open()
+            self._opened = True
+        loop = asyncio.get_running_loop()
+        bound = self._connection.request_timeout
+        if isinstance(step, Probe):
+            self._connection.session.advance(Event.PROBE)
+            # It stays open when initialize follows, so it may take as long as both.
+            asking = self._ask(
+                lambda id: outgoing.discover(id, self._client, step.revision),
+                _discovered,
+                self._patience + bound,
+            )
+        else:
+            self._connection.session.advance(Event.INITIALIZE)
+            asking = self._ask(
+                lambda id: outgoing.initialize(id, self._client, step.revision), _initialized, bound
+            )
+        self._asked = loop.create_task(asking, name=f"lockgate {self._connection.peer} negotiates")
+
+    async def _ask(
+        self, make: MakeRequest, read: Callable[[Raw], Learnt], timeout: float
+    ) -> Learnt:
+        """Make one request of the negotiation; whatever comes of it is a finding."""
+        nothing = ServerProfile()
+        try:
+            answer = await self._connection.exchange(make, timeout=timeout, withdraw=False)
+        except PeerError as error:
+            return Finding(_found(error.fault), detail=str(error)), nothing
+        if isinstance(answer, Failure):
+            return Finding.refused(answer), nothing
+        try:
+            return read(answer)
+        except Unreadable as problem:
+            return Finding(Found.MALFORMED, detail=problem.reason), nothing
+
+    async def _next(self, stage: Stage) -> Learnt:
+        """The next finding that the table has a line for."""
+        patience = self._patience if stage is Stage.PROBING else None
+        while True:
+            asked, late = self._asked, self._probe
+            open_ = tuple(task for task in (asked, late) if task is not None)
+            await asyncio.wait(open_, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            if late is not None and late.done():
+                self._probe = None
+                learnt = late.result()
+                if learnt[0].found is Found.DISCOVERED:
+                    return learnt
+                continue  # any other late answer says nothing that initialize will not say
+            if asked is not None and asked.done():
+                self._asked = None
+                return asked.result()
+            if stage is Stage.PROBING:
+                self._probe, self._asked = asked, None
+                return Finding(Found.SILENT), ServerProfile()
+
+    async def _use(self, revision: Revision) -> ServerSession:
+        """Speak the revision from now on."""
+        connection = self._connection
+        connection.agree(Dialect(revision, self._client))
+        found = Found.DISCOVERED if revision.modern else Found.INITIALIZED
+        if not revision.modern:
+            try:
+                await connection.tell(outgoing.initialized(revision))
+            except PeerError as error:
+                finding = Finding(_found(error.fault), detail=str(error))
+                raise self._failed("answered initialize, and then failed", finding) from None
+        return ServerSession(connection, revision, self._profiles[found])
+
+    async def _forget(self) -> None:
+        """Stop waiting for whatever is still open."""
+        tasks = [task for task in (self._asked, self._probe) if task is not None]
+        self._asked = self._probe = None
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _failed(self, message: str, finding: Finding | None) -> PeerError:
+        found = None if finding is None else finding.found
+        detail = f": {finding.detail}" if finding is not None and found in _FAULTS else ""
+        peer = self._connection.peer
+        return PeerError(
+            f"{peer} {message}{'' if detail[2:] in message else detail}",
+            peer=peer,
+            phase=Phase.NEGOTIATE,
+            fault=Fault.UNSUPPORTED if found is None else _FAULTS.get(found, Fault.UNSUPPORTED),
+            fate=Fate.NOT_SENT,
+        )
+
+
+def _discovered(raw: Raw) -> Learnt:
+    answer = parse_discover(raw)
+    return Finding.discovered(answer), answer.server
+
+
+def _initialized(raw: Raw) -> Learnt:
+    answer = parse_initialize(raw)
+    return Finding.initialized(answer), answer.server
+
+
+def _found(fault: Fault) -> Found:
+    match fault:
+        case Fault.TIMEOUT:
+            return Found.SILENT
+        case Fault.MALFORMED | Fault.TOO_LARGE:
+            return Found.MALFORMED
+        case _:
+            return Found.EXITED

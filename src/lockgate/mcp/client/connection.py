@@ -1,0 +1,315 @@
+"""One connection to one server: requests with their answers, for any number of tasks at once.
+
+One plain task, the owner, opens the transport, writes what is nobody's request, and closes it;
+callers talk to it by futures and events. So opening and closing may happen in different tasks, and
+a cancelled caller never harms the connection (S3-24).
+
+The fate of a failed request (B-03): NOT_SENT while it is proven that its frame was never begun to
+be written, ANSWERED once an answer for it came, readable or not, UNKNOWN in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from msgspec import Raw
+
+from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
+from lockgate.mcp.client.inbound import Handler, Inbound, Listener
+from lockgate.mcp.client.outbox import Outbox
+from lockgate.mcp.client.pending import MAX_WORDS, Answer, PendingRequests
+from lockgate.mcp.client.receiver import FrameReceiver
+from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
+from lockgate.mcp.protocol.outgoing import Dialect
+from lockgate.mcp.protocol.session import Event, Session
+from lockgate.mcp.transport.base import Link, Transport
+
+logger = logging.getLogger(__name__)
+
+MakeRequest: TypeAlias = Callable[[int], Outgoing]
+"""Makes the frame of a request from the id that the connection gives it."""
+
+NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
+
+
+class Connection:
+    """Made unopened; `open` it once, `close` it as often as you like.
+
+    Belongs to the event loop that opened it: use from another loop or thread is a `LocalError`.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        peer: str,
+        request_timeout: float = 30.0,
+        handlers: Mapping[str, Handler] = NO_HANDLERS,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        """`peer` is the configured name of the server, for messages; `request_timeout` the seconds
+        one request may take, queueing and writing included (S3-21)."""
+        self.peer = peer
+        self.request_timeout = request_timeout
+        self.session = Session()
+        """How far the conversation is, by the table in `protocol.session`."""
+        self._transport = transport
+        self._pending = PendingRequests(peer)
+        self._outbox = Outbox(peer, request_timeout)
+        self._inbound = Inbound(peer, self._outbox, handlers, listeners)
+        self._receiver = FrameReceiver(peer, self._pending, self._inbound, self._lost)
+        self._dialect: Dialect | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._link: Link | None = None
+        self._reason: PeerError | None = None
+        self._opened = asyncio.Event()
+        """Set when opening has succeeded or failed."""
+        self._reached = False
+        """Whether opening has succeeded, whatever came after."""
+        self._gone = asyncio.Event()
+        self._closing = False
+
+    @property
+    def usable(self) -> bool:
+        """Whether a request made now would be sent."""
+        return self._link is not None
+
+    @property
+    def reason(self) -> PeerError | None:
+        """Why the connection can not be used any more; None before and while it can."""
+        return self._reason
+
+    @property
+    def dialect(self) -> Dialect:
+        """What was agreed upon. Raises `LocalError` before that."""
+        if self._dialect is None:
+            raise LocalError(f"no protocol revision is agreed upon with {self.peer} yet")
+        return self._dialect
+
+    def agree(self, dialect: Dialect) -> None:
+        """Speak this revision from now on."""
+        self.session.advance(Event.AGREE, dialect.revision)
+        self._dialect = dialect
+        self._receiver.batches = dialect.revision.batches
+
+    async def open(self) -> None:
+        """Reach the server. Not bounded: the caller knows how long it may take.
+
+        Raises `PeerError` (phase SPAWN or CONNECT); a link that breaks right after is told by the
+        first request. Cancelled, it closes what it had opened.
+        """
+        if self._owner is not None or self._closing:
+            raise LocalError(f"the connection to {self.peer} was used before: make a new one")
+        self._loop = asyncio.get_running_loop()
+        self._owner = self._loop.create_task(self._own(), name=f"lockgate mcp {self.peer}")
+        try:
+            await self._opened.wait()
+        except BaseException:
+            await self.close()
+            raise
+        if not self._reached and self._reason is not None:
+            await self.close()
+            raise self._reason
+
+    async def close(self) -> None:
+        """End the connection and wait until nothing of it is left. Idempotent; any task may.
+
+        Open requests fail with fate UNKNOWN. Never raises but for a wrong loop; what goes wrong is
+        logged.
+        """
+        self._closing = True
+        owner = self._owner
+        if owner is None:
+            self._end(self._closed_by_us())
+            return
+        self._check_loop()
+        if self._opened.is_set():
+            self._inbound.refuse_open()
+            self._outbox.end()
+        else:
+            owner.cancel()
+        await asyncio.wait((owner,))
+
+    async def wait_gone(self) -> PeerError:
+        """Wait until the connection can not be used any more; returns why."""
+        await self._gone.wait()
+        return self._reason or self._closed_by_us()
+
+    async def request(
+        self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> Raw:
+        """Send one request and return the JSON text of its result, not decoded.
+
+        `timeout` in seconds; None is the connection's own. Raises `PeerError` (phase REQUEST):
+        NOT_CONNECTED, TIMEOUT, CLOSED, REFUSED with the peer's code and words, MALFORMED,
+        TOO_LARGE; and `LocalError` for params that are no JSON.
+        """
+        dialect = self.dialect
+        return await self.ask(lambda id: dialect.request(id, method, params), timeout=timeout)
+
+    async def ask(self, make: MakeRequest, *, timeout: float | None = None) -> Raw:
+        """The same for a frame of the caller's making."""
+        answer = await self.exchange(make, timeout=timeout)
+        if isinstance(answer, Failure):
+            raise self._failed(
+                f"{self.peer} answered with an error: {answer.message[:MAX_WORDS]} "
+                f"(code {answer.code})",
+                Fault.REFUSED,
+                Fate.ANSWERED,
+                answer,
+            )
+        return answer
+
+    async def exchange(
+        self, make: MakeRequest, *, timeout: float | None = None, withdraw: bool = True
+    ) -> Answer:
+        """The same, but an error that the peer answered is returned.
+
+        Given up or cancelled, the protocol's cancel signal is sent, unless `withdraw` is False:
+        `initialize` must never be cancelled (2025-11-25, basic/utilities/cancellation), and a
+        legacy server may break over anything that comes before it.
+        """
+        loop = self._check_loop()
+        link = self._link
+        if link is None:
+            raise self._unusable()
+        identity = self._pending.next_id()
+        message = _made(make, identity)
+        answer: asyncio.Future[Answer] = loop.create_future()
+        self._pending.add(identity, message.method or "", answer)
+        limit = self.request_timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                await link.send(message)
+                return await answer
+        except TimeoutError:
+            if _is_set(answer):
+                return answer.result()
+            if withdraw:
+                self._withdraw(link, identity, f"no answer within {limit:g} s")
+            raise self._timed_out(message, limit) from None
+        except asyncio.CancelledError:
+            if withdraw:
+                self._withdraw(link, identity, "the call was cancelled")
+            raise
+        finally:
+            self._pending.drop(identity)
+            if _is_set(answer):
+                answer.exception()  # looked at, else the loop reports that nobody did
+
+    async def tell(self, message: Outgoing) -> None:
+        """Send a notification; returns when it can not be withdrawn any more.
+
+        Bounded by the request timeout. Raises `PeerError`.
+        """
+        self._check_loop()
+        if self._link is None:
+            raise self._unusable()
+        try:
+            async with asyncio.timeout(self.request_timeout):
+                await self._link.send(message)
+        except TimeoutError:
+            raise self._timed_out(message, self.request_timeout) from None
+
+    async def _own(self) -> None:
+        """The owner's life: open, write what is put, close."""
+        reason: PeerError | None = None
+        try:
+            async with self._transport.open(self._receiver) as link:
+                if self._reason is None:
+                    self._link = link
+                self._reached = True
+                self._opened.set()
+                await self._outbox.deliver(link)
+                await self._inbound.ended()
+        except PeerError as error:
+            reason = error
+        except Exception as error:
+            logger.exception("%s: the transport failed", self.peer)
+            reason = self._failed(f"the transport failed: {type(error).__name__}", Fault.CLOSED)
+        finally:
+            self._end(reason or self._closed_by_us())
+
+    def _lost(self, error: PeerError) -> None:
+        """The link is gone: tell everyone who waits, and let the owner clean up."""
+        self._end(error)
+        self._outbox.end()
+
+    def _end(self, reason: PeerError) -> None:
+        """Nothing is sent or answered from here on; the first reason counts."""
+        self._link = None
+        self.session.advance(Event.CLOSE)
+        if self._reason is None:
+            self._reason = reason
+        why = str(self._reason)
+        self._pending.fail_all(lambda method: f"no answer to {method}: {why}", self._reason.fault)
+        self._opened.set()
+        self._gone.set()
+
+    def _withdraw(self, link: Link, identity: int, reason: str) -> None:
+        """Tell the server that nobody waits for its answer any more."""
+        if not link.abandon(identity) and self._dialect is not None:
+            self._outbox.put(self._dialect.cancelled(identity, reason))
+
+    def _check_loop(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            if self._loop is None:
+                raise LocalError(f"the connection to {self.peer} was never opened")
+            raise LocalError(
+                f"the connection to {self.peer} belongs to another event loop: use it where it was "
+                "opened, or open a gate of your own here (lockgate.open_sync has a loop of its own)"
+            )
+        return loop
+
+    def _unusable(self) -> PeerError:
+        text = "not connected yet" if self._reason is None else str(self._reason)
+        return self._failed(f"nothing was sent: {text}", Fault.NOT_CONNECTED, Fate.NOT_SENT)
+
+    def _timed_out(self, message: Outgoing, limit: float) -> PeerError:
+        text = f"{self.peer} did not answer {message.method} within {limit:g} s (timeout)"
+        if self._pending.stray:
+            text += f"; {self._pending.stray}"
+        return self._failed(text, Fault.TIMEOUT)
+
+    def _closed_by_us(self) -> PeerError:
+        return self._failed("the connection was closed", Fault.CLOSED)
+
+    def _failed(
+        self,
+        text: str,
+        fault: Fault,
+        fate: Fate = Fate.UNKNOWN,
+        answer: Failure | None = None,
+    ) -> PeerError:
+        return PeerError(
+            text,
+            peer=self.peer,
+            phase=Phase.REQUEST,
+            fault=fault,
+            fate=fate,
+            code=None if answer is None else answer.code,
+            data=None if answer is None else answer.data,
+        )
+
+    def __repr__(self) -> str:
+        state = "usable" if self.usable else "closed" if self._gone.is_set() else "opening"
+        return f"<Connection {self.peer} {state}, {len(self._pending)} waiting>"
+
+
+def _made(make: MakeRequest, identity: int) -> Outgoing:
+    try:
+        return make(identity)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        kind = type(error).__name__
+        raise LocalError(f"the params of the request can not be written as JSON ({kind})") from None
+
+
+def _is_set(answer: asyncio.Future[Answer]) -> bool:
+    """Whether an answer, or a reason why none can come, is there."""
+    return answer.done() and not answer.cancelled()

@@ -1,0 +1,133 @@
+"""What the server says unasked: requests of its own, and notifications.
+
+`ping` is answered at once. A request is answered by the handler that the host registered for its
+method, else refused with "method not found", also just before closing: a server that is left
+waiting for `roots/list` can stay alive for a minute. Notifications go to every listener in the
+order they came in; one that fails harms neither the others nor the reader.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec import Raw
+
+from lockgate.mcp.client.outbox import Outbox
+from lockgate.mcp.protocol import jsonrpc
+from lockgate.mcp.protocol.outgoing import answer_request
+
+logger = logging.getLogger(__name__)
+
+Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
+"""Answers one method that servers may call: decoded params (None if absent) to a JSON result.
+
+An exception becomes an "internal error" without its text, which may hold what the server must not
+see. Runs in a task of its own, cancelled when the connection ends.
+"""
+
+Listener: TypeAlias = Callable[[str, str, Any], None]
+"""Is told of each notification: (server, method, decoded params or None).
+
+Called on the event loop between two frames, so it must return quickly. Never called again once
+the connection is closed.
+"""
+
+MAX_HANDLING = 100
+"""Requests of one server that may be handled at once; more are refused."""
+
+
+class Inbound:
+    """Takes requests and notifications of one server."""
+
+    def __init__(
+        self,
+        peer: str,
+        outbox: Outbox,
+        handlers: Mapping[str, Handler],
+        listeners: Sequence[Listener],
+    ) -> None:
+        self._peer = peer
+        self._outbox = outbox
+        self._handlers = dict(handlers)
+        self._listeners = tuple(listeners)
+        self._handling: dict[asyncio.Task[None], jsonrpc.Request] = {}
+
+    def request(self, request: jsonrpc.Request) -> None:
+        """Answer, refuse, or start to handle what the server asks. Never waits."""
+        handler = self._handlers.get(request.method)
+        if handler is None:
+            self._outbox.put(answer_request(request))
+            return
+        if len(self._handling) >= MAX_HANDLING:
+            self._refuse(request, f"{MAX_HANDLING} requests are being handled already")
+            return
+        task = asyncio.get_running_loop().create_task(
+            self._handle(handler, request), name=f"lockgate {self._peer} {request.method[:80]}"
+        )
+        self._handling[task] = request
+        task.add_done_callback(self._handling.pop)
+
+    def notification(self, notification: jsonrpc.Notification) -> None:
+        """Tell every listener."""
+        if not self._listeners:
+            return
+        params = self._decoded(notification.method, notification.params)
+        for listener in self._listeners:
+            try:
+                listener(self._peer, notification.method, params)
+            except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
+                what = f"a listener failed on {notification.method[:80]}"
+                logger.error("%s: %s: %s", self._peer, what, _trace(error))
+
+    def unreadable(self, asked: jsonrpc.RequestId, why: str) -> None:
+        """Refuse a request that can not be read, so that nobody waits for it."""
+        text = f"the request is {why}"
+        self._outbox.put(jsonrpc.error_response(asked, jsonrpc.INVALID_REQUEST, text))
+
+    def refuse_open(self) -> None:
+        """Refuse what is still being handled, because the connection is about to end."""
+        for task, request in tuple(self._handling.items()):
+            if task.cancel():
+                self._refuse(request, "the client is closing")
+
+    async def ended(self) -> None:
+        """Return when no handler runs any more, at most a second after they were cancelled."""
+        for task in self._handling:
+            task.cancel()
+        if self._handling:
+            _, stubborn = await asyncio.wait(tuple(self._handling), timeout=1)
+            for task in stubborn:
+                logger.error("%s: the handler in %s ignores cancellation", self._peer, task)
+
+    async def _handle(self, handler: Handler, request: jsonrpc.Request) -> None:
+        try:
+            params = self._decoded(request.method, request.params)
+            answer = jsonrpc.response(request.id, await handler(params))
+        except Exception as error:  # noqa: BLE001 - foreign code; the server needs an answer
+            what = f"the handler of {request.method[:80]} failed"
+            logger.error("%s: %s: %s", self._peer, what, _trace(error))
+            self._refuse(request, "the request could not be handled")
+        else:
+            self._outbox.put(answer)
+
+    def _refuse(self, request: jsonrpc.Request, text: str) -> None:
+        self._outbox.put(jsonrpc.error_response(request.id, jsonrpc.INTERNAL_ERROR, text))
+
+    def _decoded(self, method: str, params: Raw | None) -> Any:
+        if params is None:
+            return None
+        try:
+            return jsonrpc.decode_value(params)
+        except jsonrpc.Unreadable as problem:
+            logger.warning("%s: params of %.80s are %s", self._peer, method, problem.reason)
+            return None
+
+
+def _trace(error: Exception) -> str:
+    """What was raised and where. Not its text: that may hold what the server sent or was sent."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {where.filename}:{where.lineno}"

@@ -1,0 +1,123 @@
+"""Requests that wait for their answer: who is given which, and what fits nobody.
+
+An answer belongs to the request with the same id of the same type; ids are numbers that only
+rise, so that an answer which comes after its request was given up is known as late, and one to an
+id that was never used as a stray (PB-038, PB-039). Answers are never swapped (S3-24).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Raw
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.protocol.jsonrpc import Failure, RequestId, Response
+
+logger = logging.getLogger(__name__)
+
+Answer: TypeAlias = Raw | Failure
+"""The JSON text of a result, not decoded, or the peer's error."""
+
+MAX_WORDS = 4000
+"""Characters of a peer's own words that go into a message of ours."""
+
+
+class PendingRequests:
+    """The open requests of one connection."""
+
+    __slots__ = ("_last", "_open", "_peer", "stray")
+
+    def __init__(self, peer: str) -> None:
+        self._peer = peer
+        self._open: dict[RequestId, tuple[asyncio.Future[Answer], str]] = {}
+        self._last = 0
+        self.stray: str | None = None
+        """What came last that answered nothing, for the message of a request that times out."""
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def next_id(self) -> int:
+        """An id that was never used on this connection; the first is 1, so 0 is never ours."""
+        self._last += 1
+        return self._last
+
+    def add(self, identity: int, method: str, answer: asyncio.Future[Answer]) -> None:
+        """Let `answer` be set by whatever answers `identity`."""
+        self._open[identity] = (answer, method)
+
+    def drop(self, identity: int) -> None:
+        """Stop waiting; an answer that comes later is late."""
+        self._open.pop(identity, None)
+
+    def answered(self, message: Response) -> None:
+        """A result came."""
+        entry = self._open.pop(message.id, None)
+        if entry is None:
+            self._unknown(message.id)
+        elif not entry[0].done():
+            entry[0].set_result(message.result)
+
+    def refused(self, message: Failure) -> None:
+        """An error came."""
+        if message.id is None:
+            self._note(f"error without an id received: {message.message[:200]} ({message.code})")
+            return
+        entry = self._open.pop(message.id, None)
+        if entry is None:
+            self._unknown(message.id)
+        elif not entry[0].done():
+            entry[0].set_result(message)
+
+    def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
+        """An answer came that can not be used; the one who waits is told at once."""
+        entry = self._open.pop(identity, None)
+        if entry is None:
+            self._unknown(identity)
+            return
+        answer, method = entry
+        text = f"the answer of {self._peer} to {method} can not be used: it is {why}"
+        self._fail(answer, text, fault, Fate.ANSWERED)
+
+    def fail_all(self, message: Callable[[str], str], fault: Fault) -> None:
+        """No answer can come any more. `message` makes the text from the method.
+
+        What was written may have been acted on, so the fate is UNKNOWN.
+        """
+        waiting = tuple(self._open.values())
+        self._open.clear()
+        for answer, method in waiting:
+            self._fail(answer, message(method), fault, Fate.UNKNOWN)
+
+    def _fail(self, answer: asyncio.Future[Answer], text: str, fault: Fault, fate: Fate) -> None:
+        if not answer.done():
+            answer.set_exception(
+                PeerError(text, peer=self._peer, phase=Phase.REQUEST, fault=fault, fate=fate)
+            )
+
+    def _unknown(self, identity: RequestId) -> None:
+        if isinstance(identity, str):
+            twin = int(identity) if identity.isdecimal() and len(identity) < 20 else 0
+            entry = self._open.pop(twin, None)
+            if entry is not None:
+                answer, method = entry
+                text = (
+                    f"{self._peer} answered {method} with the id {identity!r}, a string, where "
+                    f"{twin}, a number, was asked: the answer is not used"
+                )
+                logger.warning("%s", text)
+                self._fail(answer, text, Fault.MALFORMED, Fate.ANSWERED)
+                return
+        elif 0 < identity <= self._last:
+            logger.debug("%s: late answer to request %d ignored", self._peer, identity)
+            return
+        self._note(f"response with unknown id {str(identity)[:80]} received")
+
+    def _note(self, text: str) -> None:
+        level = logging.DEBUG if text == self.stray else logging.WARNING
+        self.stray = text
+        logger.log(level, "%s: %s", self._peer, text)

@@ -1,0 +1,84 @@
+"""Where frames arrive: each is decoded once and handed to whom it concerns."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from lockgate.errors import Fault, PeerError
+from lockgate.mcp.client.inbound import Inbound
+from lockgate.mcp.client.pending import PendingRequests
+from lockgate.mcp.protocol import jsonrpc
+from lockgate.mcp.protocol.jsonrpc import Failure, Incoming, Invalid, Notification, Response
+from lockgate.mcp.protocol.salvage import addressee
+
+logger = logging.getLogger(__name__)
+
+
+class FrameReceiver:
+    """The `Receiver` of one connection. Never raises, whatever arrives."""
+
+    __slots__ = ("_inbound", "_lost", "_noise", "_peer", "_pending", "batches")
+
+    def __init__(
+        self,
+        peer: str,
+        pending: PendingRequests,
+        inbound: Inbound,
+        lost: Callable[[PeerError], None],
+    ) -> None:
+        """`lost` is told once, when the link is gone."""
+        self._peer = peer
+        self._pending = pending
+        self._inbound = inbound
+        self._lost = lost
+        self._noise = 0
+        self.batches = False
+        """Whether a frame may be an array of messages, by the agreed revision."""
+
+    def frame(self, data: bytes) -> None:
+        """One frame. Answers first: they are what most frames are."""
+        if self.batches:
+            for message in jsonrpc.decode_all(data):
+                self._take(message)
+        else:
+            self._take(jsonrpc.decode(data))
+
+    def oversized(self, head: bytes, size: int) -> None:
+        """A frame over the limit: the one who waits for it is told, nobody else."""
+        why = f"a frame of {size:,} bytes, which is over the limit for one frame"
+        answers, asked = addressee(head)
+        if answers is not None:
+            self._pending.unreadable(answers, Fault.TOO_LARGE, why)
+        elif asked is not None:
+            self._inbound.unreadable(asked, why)
+        else:
+            logger.warning("%s sent %s, ignored", self._peer, why)
+
+    def closed(self, error: PeerError) -> None:
+        """The link is gone."""
+        self._lost(error)
+
+    def _take(self, message: Incoming) -> None:
+        if isinstance(message, Response):
+            self._pending.answered(message)
+        elif isinstance(message, Failure):
+            self._pending.refused(message)
+        elif isinstance(message, Notification):
+            self._inbound.notification(message)
+        elif isinstance(message, Invalid):
+            self._invalid(message)
+        else:
+            self._inbound.request(message)
+
+    def _invalid(self, message: Invalid) -> None:
+        if message.id is not None:
+            self._pending.unreadable(message.id, Fault.MALFORMED, message.reason)
+        elif message.asked is not None:
+            self._inbound.unreadable(message.asked, message.reason)
+        else:
+            # Some programs print all the time: the first lines are worth a warning.
+            level = logging.WARNING if self._noise < 3 else logging.DEBUG
+            self._noise += 1
+            what = "%s sent something that is %s, ignored: %s"
+            logger.log(level, what, self._peer, message.reason, message.preview)

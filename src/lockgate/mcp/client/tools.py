@@ -1,0 +1,138 @@
+"""The tools of one server: list them all, call one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.protocol.claims import Claims
+from lockgate.mcp.protocol.jsonrpc import Unreadable
+from lockgate.mcp.protocol.results import (
+    CallResult,
+    LeftOut,
+    ListedTool,
+    ToolPage,
+    parse_call_result,
+    parse_tools_page,
+)
+
+MAX_PAGES = 1000
+"""Pages of one list that are read; a server that has more is taken for one that never ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTools:
+    """Everything a server lists, each name once."""
+
+    tools: tuple[ListedTool, ...]
+    """In the server's order; of definitions with one name, the first, whose claims count only if
+    the others are equal."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What can not be used, and why."""
+    remarks: tuple[str, ...] = ()
+    """What was odd about the list, one sentence each."""
+
+
+class ToolClient:
+    """Tools over one session. Holds no state; any number of tasks may use it."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: ServerSession) -> None:
+        self._session = session
+
+    async def list(self) -> ListedTools:
+        """Read the whole list, page by page.
+
+        A page that fails is an error, never a silently short list (PB-141). A cursor is sent back
+        byte for byte; an empty one is followed once, and one that comes a second time ends the list
+        with a remark (PB-140). Raises `PeerError`.
+        """
+        pages: list[ToolPage] = []
+        seen: set[str] = set()
+        cursor: str | None = None
+        remarks: list[str] = []
+        while True:
+            page = await self._page(cursor, len(pages) + 1)
+            pages.append(page)
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+            if cursor in seen:
+                remarks.append("tools/list gave the same cursor twice: the list ends there")
+                break
+            if len(pages) == MAX_PAGES:
+                raise self._malformed(f"does not end its list of tools in {MAX_PAGES} pages")
+            seen.add(cursor)
+        return _joined(pages, remarks)
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any], *, timeout: float | None = None
+    ) -> CallResult:
+        """Call a tool by its original name and wait for its result.
+
+        `timeout` in seconds, None is the server's request timeout; progress does not extend it. The
+        arguments are sent as they are. Raises `PeerError`; an error inside the result is a result.
+        """
+        session = self._session
+        dialect = session.connection.dialect
+        raw = await session.connection.ask(
+            lambda id: dialect.call_tool(id, name, arguments), timeout=timeout
+        )
+        result = parse_call_result(raw)
+        if result.asks_for_input and session.revision.reads_result_type:
+            raise PeerError(
+                f"{session.name} asks for input before it answers, which is not supported: the "
+                "call was not completed",
+                peer=session.name,
+                phase=Phase.REQUEST,
+                fault=Fault.UNSUPPORTED,
+                fate=Fate.ANSWERED,
+            )
+        return result
+
+    async def _page(self, cursor: str | None, number: int) -> ToolPage:
+        connection = self._session.connection
+        dialect = connection.dialect
+        raw = await connection.ask(lambda id: dialect.list_tools(id, cursor))
+        try:
+            return parse_tools_page(raw)
+        except Unreadable as problem:
+            what = f"page {number} of its list of tools" if number > 1 else "its list of tools"
+            raise self._malformed(f"sent {what} as {problem.reason}") from None
+
+    def _malformed(self, what: str) -> PeerError:
+        name = self._session.name
+        return PeerError(
+            f"{name} {what}",
+            peer=name,
+            phase=Phase.REQUEST,
+            fault=Fault.MALFORMED,
+            fate=Fate.ANSWERED,
+        )
+
+
+def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
+    """One list of all pages. The first definition of a name counts (PB-103)."""
+    first: dict[str, ListedTool] = {}
+    left_out: dict[LeftOut, None] = {}
+    for number, page in enumerate(pages, 1):
+        remarks.extend(page.remarks)
+        for tool in page.tools:
+            held = first.setdefault(tool.name, tool)
+            if held is not tool and held.raw != tool.raw:
+                first[tool.name] = _disputed(held)
+        for entry in page.left_out:
+            if entry.tool.startswith("tool ") and number > 1:
+                entry = LeftOut(f"{entry.tool} of page {number}", entry.reason)
+            left_out[entry] = None
+    return ListedTools(tuple(first.values()), tuple(left_out), tuple(dict.fromkeys(remarks)))
+
+
+def _disputed(tool: ListedTool) -> ListedTool:
+    """The first of several definitions that differ: shown, but nothing it claims is believed."""
+    why = "it is listed again with another definition: the first is used, its claims are not"
+    return replace(tool, claims=Claims(raw=tool.claims.raw, remarks=(why,)))
