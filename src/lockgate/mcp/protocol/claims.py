@@ -6,16 +6,16 @@ counts as absent and is remarked upon (S0-10). What to make of a claim is decide
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, cast
+
+import msgspec
 
 from lockgate.mcp.protocol.jsontext import kind_of
 
 _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
+class Claims(msgspec.Struct, frozen=True):
     """The hints of one definition (2026-07-28, ToolAnnotations). None means: nothing claimed."""
 
     read_only: bool | None = None
@@ -24,7 +24,7 @@ class Claims:
     open_world: bool | None = None
     title: str | None = None
     """A title for people; shown, decides nothing."""
-    raw: Any = field(default=None, repr=False)
+    raw: Any = None
     """The `annotations` value as it came, for display; None if there was none."""
     remarks: tuple[str, ...] = ()
     """What did not count and why, one sentence each."""

@@ -10,7 +10,8 @@ import base64
 import enum
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 
 class Era(enum.Enum):
@@ -22,8 +23,7 @@ class Era(enum.Enum):
     """By what every request carries; nothing is remembered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(msgspec.Struct, frozen=True):
     """One published revision of the protocol."""
 
     name: str

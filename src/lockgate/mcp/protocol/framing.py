@@ -14,6 +14,8 @@ LIMIT = 64 * 1024 * 1024
 """Bytes in one frame, its line end not counted."""
 HEAD = 4096
 """Bytes kept of a frame over the limit, for messages and to find whom it answers."""
+TAIL = 512
+"""Of them, those from its end: many servers write the id last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,8 @@ class Oversized:
     """A frame over the limit, thrown away as it came in."""
 
     head: bytes = field(repr=False)
-    """Its beginning, at most `HEAD` bytes."""
+    """Its beginning, a newline (which no frame holds) and its end: at most `HEAD` bytes in all.
+    One that is no longer than that is here whole. What `salvage.addressee` takes."""
     size: int
     """Its whole length in bytes."""
 
@@ -39,67 +42,75 @@ class LineFramer:
         self._limit = limit
         self._pieces: list[bytes] = []
         self._size = 0
+        self._tail: bytes | None = None
+        """Not None while a frame over the limit passes by; `_pieces` is then its head alone."""
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Frame]:
         """Take the next piece of the stream, of any length; return the frames it completes."""
-        first, *others = bytes(data).split(b"\n")
-        if not others:
-            self._keep(first)
+        data = bytes(data)
+        if b"\n" not in data:
+            # The pieces of a long line: kept as they are, looked at once.
+            if data:
+                self._keep(data)
             return []
+        lines = data.split(b"\n")
+        unfinished = lines.pop()
         frames: list[Frame] = []
-        last = others.pop()
-        if self._size:
-            self._keep(first)
-            first_frame = self.rest()
-            if first_frame is not None:
-                frames.append(first_frame)
-        else:
-            others.insert(0, first)
-        for line in others:
-            frame = self._whole(line, len(line))
+        if lines and self._size:
+            self._keep(lines[0])
+            lines[0] = b""
+            frame = self.rest()
             if frame is not None:
                 frames.append(frame)
-        self._keep(last)
+        for line in lines:
+            frame = self._judge(line)
+            if frame is not None:
+                frames.append(frame)
+        if unfinished:
+            self._keep(unfinished)
         return frames
 
     def rest(self) -> Frame | None:
         """What came after the last newline, as a frame; None if that is nothing. Resets."""
         if not self._size:
             return None
-        line = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
-        size = self._size
-        self._pieces = []
-        self._size = 0
-        return self._whole(line, size)
+        pieces, size, tail = self._pieces, self._size, self._tail
+        self._pieces, self._size, self._tail = [], 0, None
+        line = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if tail is None:
+            return self._judge(line)
+        if tail.endswith(b"\r"):
+            tail = tail[:-1]
+            size -= 1
+        return Oversized(_excerpt(line[:size], tail, size), size)
 
     def _keep(self, piece: bytes) -> None:
-        """Add to the unfinished line; past the limit only its head and its length are kept."""
-        if not piece:
-            return
-        before = self._size
+        """Add to the unfinished line; past the limit only its two ends and its length are kept."""
         self._size += len(piece)
-        # One byte more than the limit may be the carriage return of the line end.
-        if self._size <= self._limit + 1:
+        if self._tail is None:
             self._pieces.append(piece)
-        elif before <= self._limit + 1:
-            self._pieces = [_head([*self._pieces, piece])]
+            # One byte more than the limit may be the carriage return of the line end.
+            if self._size > self._limit + 1:
+                line = b"".join(self._pieces)
+                self._pieces = [line[:HEAD]]
+                self._tail = line[-TAIL - 1 :]
+            return
+        self._tail = (self._tail + piece[-TAIL - 1 :])[-TAIL - 1 :]
+        missing = HEAD - len(self._pieces[0])
+        if missing:
+            self._pieces[0] += piece[:missing]
 
-    def _whole(self, line: bytes, size: int) -> Frame | None:
-        """Judge one finished line of `size` bytes, of which `line` is all, or the head."""
-        if size <= self._limit + 1 and line.endswith(b"\r"):
+    def _judge(self, line: bytes) -> Frame | None:
+        """One finished line, which is here in whole."""
+        if line.endswith(b"\r"):
             line = line[:-1]
-            size -= 1
-        if size > self._limit:
-            return Oversized(line[:HEAD], size)
-        if not line or line.isspace():
-            return None
-        return line
+        if len(line) > self._limit:
+            return Oversized(_excerpt(line, line, len(line)), len(line))
+        return line if line and not line.isspace() else None
 
 
-def _head(pieces: list[bytes]) -> bytes:
-    head = b""
-    for piece in pieces:
-        head += piece[: HEAD - len(head)]
-        if len(head) == HEAD:
-            break
-    return head
+def _excerpt(head: bytes, tail: bytes, size: int) -> bytes:
+    """The two ends of a line of `size` bytes; all of it if that is short enough."""
+    if size <= HEAD:
+        return head
+    return head[: HEAD - TAIL - 1] + b"\n" + tail[-TAIL:]

@@ -1,35 +1,34 @@
 """JSON-RPC 2.0 frames as MCP uses them: encode requests, decode whatever arrives. No I/O.
 
-Decoding never raises: what can not be read is an `Invalid`, an event like the others. Rules:
-
-- `jsonrpc` must be "2.0" (PB-002: a program's JSON log lines are not mistaken for messages).
-- An id is a string or an integer; `2` and `"2"` are different, `2.0` is 2 (PB-038). Null is no id.
-- Unknown members are ignored. A method makes a request or a notification, whatever stands beside
-  it; else `error`, unless null, makes a failure; else `result` makes a response.
-- A byte order mark is stepped over (PB-010). Invalid UTF-8 anywhere refuses the frame (PB-011).
-- Batches are refused by `decode`; `decode_all` reads them, for the one revision that had them.
-- Values inside follow the rules of `jsontext`.
-
-A frame that can not be read is looked at once more for whom it answers, so that the one that
-waits for it can be told at once.
+The rules of reading are in `incoming` and `jsontext`, whose names are public here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+import math
+from collections.abc import Mapping
+from typing import Any, cast
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET
 
-from lockgate.mcp.protocol.jsontext import (
-    Unreadable,
-    decode_noted,
-    decode_value,
-    first_bad_byte,
-    kind_of,
-    mend,
+from lockgate.mcp.protocol.incoming import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Failure,
+    Incoming,
+    Invalid,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    decode,
+    decode_all,
 )
+from lockgate.mcp.protocol.jsontext import Unreadable, Unwritable, decode_value
 from lockgate.mcp.protocol.salvage import addressee
 
 __all__ = [
@@ -47,6 +46,8 @@ __all__ = [
     "RequestId",
     "Response",
     "Unreadable",
+    "Unwritable",
+    "addressee",
     "decode",
     "decode_all",
     "decode_value",
@@ -56,21 +57,8 @@ __all__ = [
     "response",
 ]
 
-RequestId: TypeAlias = int | str
-"""`1` and `"1"` are different ids."""
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
-
-PREVIEW = 200
-"""Bytes of a frame that `Invalid.preview` shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(msgspec.Struct, frozen=True):
     """One frame on its way out."""
 
     payload: bytes
@@ -81,184 +69,6 @@ class Outgoing:
     """None for a response."""
     headers: tuple[tuple[str, str], ...] = ()
     """What the revision wants beside the body on transports that have headers."""
-
-
-class Response(msgspec.Struct, frozen=True):
-    """A request of ours was answered with a result."""
-
-    id: RequestId
-    result: Raw
-    """The JSON text of the result, not decoded; see `decode_value`."""
-
-
-class Failure(msgspec.Struct, frozen=True):
-    """A request of ours was answered with an error, or the peer could not read something."""
-
-    id: RequestId | None
-    """None if the peer could not tell which request it was."""
-    code: int
-    """`INTERNAL_ERROR` if the peer gave none."""
-    message: str
-    """The peer's words; may be empty."""
-    data: Any = None
-
-
-class Request(msgspec.Struct, frozen=True):
-    """The peer asks something and waits for an answer with this id."""
-
-    id: RequestId
-    method: str
-    params: Raw | None = None
-
-
-class Notification(msgspec.Struct, frozen=True):
-    """The peer says something and expects nothing."""
-
-    method: str
-    params: Raw | None = None
-
-
-class Invalid(msgspec.Struct, frozen=True):
-    """Something arrived that is no message."""
-
-    reason: str
-    """Why, as the end of a sentence that begins "the server sent something that is"."""
-    id: RequestId | None = None
-    """Of the request of ours that it was to answer, where that can be told."""
-    offset: int | None = None
-    """Byte in the frame where the trouble starts, where that can be told."""
-    asked: RequestId | None = None
-    """Of the request of the peer's that it was to be, where that can be told; it waits."""
-    preview: str = ""
-    """The beginning, with everything that is not printable escaped."""
-
-
-Incoming: TypeAlias = Response | Failure | Request | Notification | Invalid
-
-
-class _Envelope(msgspec.Struct):
-    """What a frame may hold, with the parts that are decoded later left alone."""
-
-    jsonrpc: Literal["2.0"]
-    id: int | str | float | UnsetType | None = UNSET
-    method: str | UnsetType = UNSET
-    result: Raw | UnsetType = UNSET
-    params: Raw | UnsetType = UNSET
-    error: Raw | UnsetType = UNSET
-
-
-_decode_envelope = msgspec.json.Decoder(_Envelope).decode
-_NULL = b"null"
-
-
-def decode(frame: bytes) -> Incoming:
-    """Read one frame. Never raises."""
-    if not frame.isascii():
-        offset = first_bad_byte(frame)
-        if offset is not None:
-            return _invalid(f"not valid UTF-8 (at byte {offset})", frame, offset)
-    try:
-        envelope = _decode_envelope(frame)
-    except (msgspec.MsgspecError, RecursionError):
-        return _decode_slowly(frame)
-    return _classify(envelope, frame)
-
-
-def decode_all(frame: bytes) -> tuple[Incoming, ...]:
-    """Read one frame that may be a batch (2025-03-26, basic: JSON-RPC Batching). Never raises.
-
-    An empty batch is one `Invalid`, as JSON-RPC says; a member that is no message is an `Invalid`
-    among the others.
-    """
-    stripped = frame.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
-    if not stripped.startswith(b"["):
-        return (decode(frame),)
-    try:
-        members = _decode_members(mend(stripped)[0])
-    except (msgspec.MsgspecError, RecursionError):
-        return (decode(frame),)
-    if not members:
-        return (_invalid("an empty batch", frame),)
-    return tuple(decode(bytes(member)) for member in members)
-
-
-_decode_members = msgspec.json.Decoder(list[Raw]).decode
-
-
-def _classify(envelope: _Envelope, frame: bytes) -> Incoming:
-    identity = envelope.id
-    if type(identity) is float and identity.is_integer():
-        identity = int(identity)
-    method = envelope.method
-    if method is UNSET:
-        error = envelope.error
-        if error is not UNSET and (envelope.result is UNSET or bytes(error) != _NULL):
-            return _failure(identity, error, frame)
-        result = envelope.result
-        if result is UNSET:
-            return _invalid('JSON without "method", "result" or "error", so no message', frame)
-        if type(identity) is int or type(identity) is str:
-            return Response(identity, result)
-        return _invalid("a result with no usable id, so nobody can be given it", frame)
-    params = None if envelope.params is UNSET else envelope.params
-    if identity is UNSET:
-        return Notification(method, params)
-    if type(identity) is int or type(identity) is str:
-        return Request(identity, method, params)
-    return _invalid("a request whose id is neither a string nor an integer", frame)
-
-
-def _failure(identity: float | str | UnsetType | None, error: Raw, frame: bytes) -> Incoming:
-    try:
-        value = decode_value(error)
-    except Unreadable as problem:
-        return _invalid(f"an error that is {problem.reason}", frame)
-    known = identity if type(identity) is int or type(identity) is str else None
-    if not isinstance(value, dict):
-        text = value if isinstance(value, str) else f"(an error that is {kind_of(value)})"
-        return Failure(known, INTERNAL_ERROR, text)
-    fields = cast("dict[str, Any]", value)
-    code = fields.get("code")
-    if type(code) is float and code.is_integer():
-        code = int(code)
-    if type(code) is not int:
-        code = INTERNAL_ERROR
-    message = fields.get("message")
-    if not isinstance(message, str):
-        message = "" if message is None else f"(a message that is {kind_of(message)})"
-    return Failure(known, code, message, fields.get("data"))
-
-
-def _decode_slowly(frame: bytes) -> Incoming:
-    """A frame that the first try refused: mended and read, or refused with its reason."""
-    if frame.startswith(b"\xef\xbb\xbf"):
-        return decode(frame[3:])
-    try:
-        value, remarks = decode_noted(frame)
-    except Unreadable as problem:
-        return _invalid(problem.reason, frame, problem.offset)
-    if remarks:
-        try:
-            return _classify(_decode_envelope(mend(frame)[0]), frame)
-        except (msgspec.MsgspecError, RecursionError):
-            pass
-    if isinstance(value, list):
-        return _invalid("a batch, which this protocol revision does not have", frame)
-    if not isinstance(value, dict):
-        return _invalid(f"JSON, but {kind_of(value)} and no message", frame)
-    fields = cast("dict[str, Any]", value)
-    if fields.get("jsonrpc") != "2.0":
-        return _invalid('JSON, but not marked "jsonrpc": "2.0", so no message', frame)
-    if "method" in fields and not isinstance(fields["method"], str):
-        return _invalid(f"a message whose method is {kind_of(fields['method'])}", frame)
-    return _invalid(f"a message whose id is {kind_of(fields.get('id'))}", frame)
-
-
-def _invalid(reason: str, frame: bytes, offset: int | None = None) -> Invalid:
-    answers, asked = addressee(frame)
-    head = frame[:PREVIEW].decode("utf-8", "backslashreplace")
-    preview = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in head)
-    return Invalid(reason, answers, offset, asked, preview)
 
 
 class _RequestFrame(msgspec.Struct, tag_field="jsonrpc", tag="2.0"):
@@ -294,7 +104,10 @@ _encode = msgspec.json.Encoder().encode
 def request(
     id: RequestId, method: str, params: Any = None, *, headers: tuple[tuple[str, str], ...] = ()
 ) -> Outgoing:
-    """A request. `params` is anything msgspec encodes to an object, a `Raw` among it, or None."""
+    """A request. `params` is anything msgspec encodes to an object, a `Raw` among it, or None.
+
+    This and the other makers raise `Unwritable` for a value that JSON has no form for.
+    """
     frame = _RequestFrame(id, method, UNSET if params is None else params)
     return Outgoing(_payload(frame), id, method, headers)
 
@@ -319,8 +132,38 @@ def error_response(id: RequestId, code: int, message: str, data: Any = None) -> 
 
 
 def _payload(frame: Any) -> bytes:
-    payload = _encode(frame)
+    try:
+        payload = _encode(frame)
+    except UnicodeEncodeError:
+        raise Unwritable(
+            "a string holds half a surrogate pair, which UTF-8 can not carry"
+        ) from None
+    except RecursionError:
+        raise Unwritable("a value is nested too deep to be written") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        # The text of msgspec names types, never values.
+        raise Unwritable(f"a value has no JSON form: {error}") from None
+    if b"null" in payload and not _finite(frame):
+        # msgspec would write null, and so send what nobody asked for.
+        raise Unwritable("a number that is not finite has no JSON form")
     if b"\n" in payload:
         # Only a Raw can bring one in, as white space: inside strings it is always escaped.
         payload = payload.replace(b"\n", b" ")
     return payload
+
+
+def _finite(frame: Any) -> bool:
+    """Whether every float in what is to be sent is one that JSON can hold."""
+    waiting = [frame]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                return False
+        elif isinstance(value, Mapping):
+            waiting.extend(cast("Mapping[Any, Any]", value).values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(cast("list[Any]", value))
+        elif isinstance(value, msgspec.Struct):
+            waiting.extend(getattr(value, name) for name in value.__struct_fields__)
+    return True

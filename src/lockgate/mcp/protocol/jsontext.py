@@ -7,7 +7,8 @@ The rules, for every frame and every value (PB-111, PB-126):
   `Infinity` and `-Infinity`, which are no JSON but what careless serialisers write.
 - Half a surrogate pair (`"\\ud800"`) reads as U+FFFD, so that every string can be written again.
 - Of members with equal names the last one counts.
-- A text nested deeper than the decoder can go (about 900 levels) is refused with that reason.
+- A text nested deeper than the decoder can go (about 900 levels) is refused with that reason;
+  parts that others will have to walk through are refused past `MAX_DEPTH`.
 - Everything else that is not JSON in UTF-8 is refused, with the offset where it is known.
 
 The first try is one pass in C; the rules cost something only where it fails.
@@ -15,12 +16,15 @@ The first try is one pass in C; the rules cost something only where it fails.
 
 from __future__ import annotations
 
+import codecs
 import re
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 TOO_DEEP = "nested too deep to be read (over about 900 levels)"
+MAX_DEPTH = 128
+"""Levels that a tool's definition or a structured result may have, itself counted."""
 
 
 class Unreadable(ValueError):
@@ -33,8 +37,13 @@ class Unreadable(ValueError):
         """Where in the text, in bytes, if that is known."""
 
 
+class Unwritable(ValueError):
+    """A value that JSON has no form for. The message says why, and holds no part of the value."""
+
+
 _decode_any = msgspec.json.Decoder().decode
 
+_PIECE = 1024 * 1024
 _SURROGATES = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -62,8 +71,6 @@ def decode_noted(raw: bytes | msgspec.Raw) -> tuple[Any, tuple[str, ...]]:
         raise Unreadable(TOO_DEEP) from None
     except msgspec.MsgspecError as error:
         failure = error
-    except UnicodeDecodeError as error:  # pragma: no cover - msgspec wraps it today
-        raise Unreadable("not valid UTF-8", offset=error.start) from None
     text = bytes(raw)
     offset = first_bad_byte(text)
     if offset is not None:
@@ -114,11 +121,32 @@ def first_bad_byte(text: bytes) -> int | None:
     """The offset of the first byte that is not UTF-8; None if all of it is."""
     if text.isascii():
         return None
-    try:
-        text.decode()
-    except UnicodeDecodeError as error:
-        return error.start
+    view = memoryview(text)
+    start = 0
+    # In pieces: the string of a whole frame could take four times its size.
+    while start < len(text):
+        piece = view[start : start + _PIECE]
+        try:
+            read = codecs.utf_8_decode(piece, "strict", start + _PIECE >= len(text))[1]
+        except UnicodeDecodeError as error:
+            return start + error.start
+        start += read
     return None
+
+
+def deeper_than(value: Any, limit: int) -> bool:
+    """Whether a decoded value has more than `limit` levels of objects and arrays. No recursion."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        level = [
+            child
+            for parent in level
+            for child in cast("Iterable[Any]", parent.values() if type(parent) is dict else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def kind_of(value: Any) -> str:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
 
 from lockgate.content import JSONObject
 from lockgate.mcp.protocol.claims import Claims, parse_claims
-from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
+from lockgate.mcp.protocol.jsontext import (
+    MAX_DEPTH,
+    Unreadable,
+    decode_noted,
+    deeper_than,
+    kind_of,
+)
 from lockgate.mcp.protocol.profile import read_ttl
 
 NO_SCHEMA: JSONObject = {"type": "object"}
 """What a tool without an `inputSchema` is given: any arguments, or none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTool:
+class ListedTool(msgspec.Struct, frozen=True):
     """One usable definition, as its server wrote it."""
 
     name: str
@@ -29,14 +33,13 @@ class ListedTool:
     """An object, as it came; nothing added (S3-05)."""
     output_schema: JSONObject | None
     claims: Claims
-    raw: JSONObject = field(repr=False)
+    raw: JSONObject
     """The whole definition, for display and fingerprints."""
     remarks: tuple[str, ...] = ()
     """What was odd but did not matter. The remarks on claims are in `claims`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(msgspec.Struct, frozen=True):
     """One definition that can not be used."""
 
     tool: str
@@ -44,8 +47,7 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPage:
+class ToolPage(msgspec.Struct, frozen=True):
     """One page of a server's tools."""
 
     tools: tuple[ListedTool, ...]
@@ -64,9 +66,11 @@ def parse_tools_page(raw: bytes | msgspec.Raw) -> ToolPage:
     A tool is left out if it is no object, if its name is no string or empty, and if its
     `inputSchema` is there but can not be the schema of an object: null, true, an array, a string;
     a `type` that does not admit "object"; `properties` that are no object; `required` that is no
-    array (PB-107, PB-108). A tool without an `inputSchema` takes any object. An `outputSchema`,
-    a `title` or a `description` of a wrong type counts as absent. `nextCursor` of a wrong type
-    ends the list (PB-140).
+    array (PB-107, PB-108); or if it is nested deeper than `MAX_DEPTH` (PB-111).
+
+    A tool without an `inputSchema` takes any object. An `outputSchema`, a `title` or a
+    `description` of a wrong type counts as absent. `nextCursor` of a wrong type ends the list
+    (PB-140).
     """
     value, remarks = decode_noted(raw)
     if not isinstance(value, dict):
@@ -101,6 +105,8 @@ def _judge(value: Any, position: int) -> ListedTool | LeftOut:
         return LeftOut(place, "has no name" if name is None else f"has {kind_of(name)} as its name")
     if not name:
         return LeftOut(place, "has an empty name")
+    if deeper_than(definition, MAX_DEPTH):
+        return LeftOut(name, f"is nested deeper than {MAX_DEPTH} levels")
     remarks: list[str] = []
     schema = definition.get("inputSchema", NO_SCHEMA)
     if "inputSchema" not in definition:

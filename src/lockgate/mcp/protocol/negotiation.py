@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
+
+import msgspec
 
 from lockgate.mcp.protocol.eras import (
     LATEST_LEGACY,
@@ -76,8 +77,7 @@ class Common(enum.Enum):
     """None is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What was found, with what the server named and said."""
 
     found: Found
@@ -109,15 +109,13 @@ class Finding:
         return cls(Found.ERROR, (), detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(msgspec.Struct, frozen=True):
     """Send `server/discover` in this revision."""
 
     revision: Revision
 
 
-@dataclass(frozen=True, slots=True)
-class Initialize:
+class Initialize(msgspec.Struct, frozen=True):
     """Send `initialize`, offering this revision."""
 
     revision: Revision
@@ -125,20 +123,17 @@ class Initialize:
     """The link is gone: open another first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(msgspec.Struct, frozen=True):
     """Agreed: speak this revision. A legacy one wants `notifications/initialized` first."""
 
     revision: Revision
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(msgspec.Struct, frozen=True):
     """Nothing to do: the open request decides."""
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(msgspec.Struct, frozen=True):
     """Nothing can be agreed upon. The message is the end of a sentence about the server."""
 
     message: str
@@ -147,8 +142,7 @@ class GiveUp:
 Step: TypeAlias = Probe | Initialize | Use | Wait | GiveUp
 
 
-@dataclass(frozen=True, slots=True)
-class Negotiation:
+class Negotiation(msgspec.Struct, frozen=True):
     """How far the negotiation with one server is."""
 
     stage: Stage
@@ -247,7 +241,9 @@ def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:
         case _Do.PROBE_NAMED, Revision():
             return Negotiation(_P, named, retried=True), Probe(named)
         case _Do.INITIALIZE_NAMED, Revision():
-            return replace(now, stage=_I, offered=named, retried=True), Initialize(named)
+            return msgspec.structs.replace(now, stage=_I, offered=named, retried=True), Initialize(
+                named
+            )
         case _Do.INITIALIZE, _:
             return _initialize(now, new_link=False)
         case _Do.INITIALIZE_ANEW, _:
@@ -255,7 +251,7 @@ def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:
         case _Do.INITIALIZE_ANEW_OR_EXITED, _ if now.probed:
             return _initialize(now, new_link=True)
         case _Do.NOTE, _:
-            return replace(now, heard=named), Wait()
+            return msgspec.structs.replace(now, heard=named), Wait()
         case _Do.FALL_BACK_OR_REFUSED, _ if now.heard is not None:
             return now, Use(now.heard)
         case _Do.WAIT, _:

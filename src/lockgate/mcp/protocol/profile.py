@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
@@ -11,14 +10,13 @@ from lockgate.content import JSONObject
 from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
 
 
-@dataclass(frozen=True, slots=True)
-class ServerProfile:
+class ServerProfile(msgspec.Struct, frozen=True):
     """What a server says of itself. For display; nothing is decided by it (2026-07-28, _meta)."""
 
     name: str | None = None
     version: str | None = None
     title: str | None = None
-    capabilities: JSONObject = field(default_factory=dict[str, Any])
+    capabilities: JSONObject = msgspec.field(default_factory=dict[str, Any])
     instructions: str | None = None
     remarks: tuple[str, ...] = ()
 
@@ -27,8 +25,7 @@ class ServerProfile:
         return isinstance(self.capabilities.get(capability), dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Initialized:
+class Initialized(msgspec.Struct, frozen=True):
     """The answer to `initialize`."""
 
     version: str | None
@@ -36,8 +33,7 @@ class Initialized:
     server: ServerProfile
 
 
-@dataclass(frozen=True, slots=True)
-class Discovered:
+class Discovered(msgspec.Struct, frozen=True):
     """The answer to `server/discover`."""
 
     versions: tuple[str, ...]

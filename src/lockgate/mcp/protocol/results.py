@@ -7,14 +7,19 @@ to be used, and each function says when.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
 
 from lockgate.content import Content, Text, UnknownContent
 from lockgate.mcp.protocol.content import parse_blocks
-from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
+from lockgate.mcp.protocol.jsontext import (
+    MAX_DEPTH,
+    Unreadable,
+    decode_noted,
+    deeper_than,
+    kind_of,
+)
 from lockgate.mcp.protocol.listing import LeftOut, ListedTool, ToolPage, parse_tools_page
 from lockgate.mcp.protocol.profile import (
     Discovered,
@@ -47,8 +52,7 @@ COMPLETE = "complete"
 """The `resultType` of a final answer; also what an absent one means."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
+class CallResult(msgspec.Struct, frozen=True):
     """The answer to `tools/call`."""
 
     content: tuple[Content, ...] = ()
@@ -81,6 +85,11 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
         return _bare_result(value, remarks)
     result = cast("dict[str, Any]", value)
     content, odd = parse_blocks(result.get("content"))
+    structured = result.get("structuredContent")
+    if structured is not None and deeper_than(structured, MAX_DEPTH):
+        structured = None
+        odd += (f"structuredContent is nested deeper than {MAX_DEPTH} levels: left out",)
+        content += (Text(f"[{odd[-1]}]"),)
     if odd:
         remarks += odd
     is_error = result.get("isError", False)
@@ -91,7 +100,7 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     if result_type is not None and not isinstance(result_type, str):
         remarks += (f"resultType is {kind_of(result_type)}, not a string",)
         result_type = kind_of(result_type)
-    return CallResult(content, is_error, result.get("structuredContent"), result_type, remarks)
+    return CallResult(content, is_error, structured, result_type, remarks)
 
 
 def _bare_result(value: Any, remarks: tuple[str, ...]) -> CallResult:

@@ -1,7 +1,7 @@
-"""Whom a frame that can not be read was meant for: the little that is needed to tell them.
+"""What can still be had of a frame that can not be read: whom it is for, and its shallow part.
 
-Steps through the text token by token, without recursion, so nesting does no harm; gives up after
-a bounded number of tokens.
+Both step through the text token by token, without recursion, so nesting does no harm, and both
+give up past a bound.
 """
 
 from __future__ import annotations
@@ -10,37 +10,70 @@ import re
 
 import msgspec
 
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:,]|[^\s"\[\]{}:,]++', re.DOTALL)
+from lockgate.mcp.protocol.framing import HEAD, TAIL
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}:,"]|[^\s"\[\]{}:,]++', re.DOTALL)
+"""A lone quote is a string that does not end."""
 _TAIL = re.compile(
     rb'[,{]\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*\}\s*\Z'
     rb'|[,{]\s*"id"\s*:\s*("[^"\\]*"|-?\d+)\s*,\s*"jsonrpc"\s*:\s*"2\.0"\s*\}\s*\Z'
 )
 _BUDGET = 100_000
-"""Tokens looked at, about 20 ms."""
+"""Tokens looked at for an address, about 20 ms."""
+_PRUNABLE = 8 * 1024 * 1024
+"""Bytes of a frame that is pruned, about a second."""
 _decode_id = msgspec.json.Decoder(int | str | float).decode
 
 
 def addressee(frame: bytes) -> tuple[int | str | None, int | str | None]:
     """(id of our request that it answers, id of the peer's request that it is); None if unknown.
 
-    Only a frame that names `"jsonrpc": "2.0"` or begins like one, and has a result, an error or a
-    method, is taken for a message; a JSON log line that happens to hold an id is not.
+    Takes a whole frame, or what is kept of an oversized one (`framing.Oversized.head`). Only what
+    is marked `"jsonrpc": "2.0"` and has a result, an error or a method is taken for a message: a
+    JSON log line that happens to hold an id is not. Text before a message on the same line is
+    stepped over.
     """
     start = frame.find(b'{"jsonrpc"')
-    head = frame[start:] if start > 0 else frame
-    members = _members(head)
+    members = _members(frame[start:] if start > 0 else frame)
+    asks = b"method" in members
     identity = _identity(members.get(b"id"))
-    if identity is None or b"jsonrpc" not in members:
-        tail = _TAIL.search(frame[-512:])
-        if tail is None:
+    if identity is None or members.get(b"jsonrpc") != b'"2.0"':
+        tail = _TAIL.search(frame[-TAIL:])
+        if tail is None or not members:
             return None, None
         identity = _identity(tail.group(1) or tail.group(2))
-        return (None, identity) if b"method" in members else (identity, None)
-    if b"method" in members:
-        return None, identity
-    if b"result" in members or b"error" in members:
-        return identity, None
-    return None, None
+    elif not (asks or b"result" in members or b"error" in members):
+        return None, None
+    return (None, identity) if asks else (identity, None)
+
+
+def prune(frame: bytes, depth: int) -> bytes | None:
+    """The frame with null in place of every object and array deeper than `depth` levels.
+
+    None if it is too large for that, or no balanced JSON text.
+    """
+    if len(frame) > _PRUNABLE:
+        return None
+    kept: list[bytes] = []
+    level = 0
+    start = 0
+    for match in _BRACKET.finditer(frame):
+        token = match.group()
+        if token in (b"{", b"["):
+            level += 1
+            if level == depth + 1:
+                kept += (frame[start : match.start()], b"null")
+        elif token in (b"}", b"]"):
+            if level == depth + 1:
+                start = match.end()
+            level -= 1
+    if level:
+        return None
+    kept.append(frame[start:])
+    return b"".join(kept)
+
+
+_BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
 def _identity(text: bytes | None) -> int | str | None:
@@ -56,27 +89,27 @@ def _identity(text: bytes | None) -> int | str | None:
 
 
 def _members(frame: bytes) -> dict[bytes, bytes]:
-    """The members of the outermost object, by name, each with the first token of its value."""
+    """The members of the outermost object, by name, each with the first token of its value.
+
+    Of an oversized frame, those in its beginning: the newline ends it.
+    """
     found: dict[bytes, bytes] = {}
+    end = frame.find(b"\n", 0, HEAD) if len(frame) == HEAD else -1
     depth = 0
-    name: bytes | None = None
-    expect_value = False
-    for count, match in enumerate(_TOKEN.finditer(frame)):
+    name = b""
+    value_follows = False
+    for count, match in enumerate(_TOKEN.finditer(frame, 0, end if end > 0 else len(frame))):
         token = match.group()
-        if count > _BUDGET or (count == 0 and token != b"{"):
+        if count > _BUDGET or token == b'"' or (count == 0 and token != b"{"):
             break
         if depth == 1:
-            if expect_value:
-                found.setdefault(name or b"", token)
-                expect_value = False
-                if (
-                    b"id" in found
-                    and b"jsonrpc" in found
-                    and (b"method" in found or b"result" in found or b"error" in found)
-                ):
+            if value_follows:
+                found.setdefault(name, token)
+                value_follows = False
+                if found.keys() >= _ENOUGH and not _KINDS.isdisjoint(found):
                     break
             elif token == b":":
-                expect_value = True
+                value_follows = True
             elif token.startswith(b'"'):
                 name = token[1:-1]
         if token in (b"{", b"["):
@@ -86,3 +119,7 @@ def _members(frame: bytes) -> dict[bytes, bytes]:
             if depth <= 0:
                 break
     return found
+
+
+_ENOUGH = frozenset({b"id", b"jsonrpc"})
+_KINDS = frozenset({b"method", b"result", b"error"})
