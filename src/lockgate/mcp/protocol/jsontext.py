@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -138,12 +138,10 @@ def deeper_than(value: Any, limit: int) -> bool:
     """Whether a decoded value has more than `limit` levels of objects and arrays. No recursion."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
-        level = [
-            child
-            for parent in level
-            for child in cast("Iterable[Any]", parent.values() if type(parent) is dict else parent)
-            if isinstance(child, dict | list)
-        ]
+        below: list[Any] = []
+        for parent in level:
+            below += parent.values() if type(parent) is dict else parent
+        level = [child for child in below if isinstance(child, dict | list)]
         if not level:
             return False
     return True
