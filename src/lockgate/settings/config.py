@@ -22,6 +22,8 @@ class AgentSettings:
     ceiling: SideEffectLevel = SideEffectLevel.MUTATING
     offer: tuple[str, ...] | None = None
     """Tool names and `mcp__server__*` patterns; None is everything registered."""
+    instructions: str | None = None
+    """What the model is told before it is asked anything; None is lockgate's own text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,183 @@
+"""The last step from a merged draft to a `Config`: defaults, and the checks that need it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from lockgate.decision import Decision
+from lockgate.errors import ConfigError
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.rules.parse import parse_rule
+from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.rules.rule import Rule, RuleSet
+from lockgate.schema.spelling import nearest
+from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
+from lockgate.settings.entries import RuleText
+from lockgate.settings.findings import Findings
+from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
+from lockgate.settings.layers import Layers
+from lockgate.settings.nodes import Place
+from lockgate.settings.reading import Draft, Given, Section
+from lockgate.settings.server_keys import SERVER
+
+SPAWN_ALLOWANCE: Final = 30.0
+"""Seconds that starting may take beyond the longest request timeout (S3-08)."""
+
+
+def servers_of(draft: Draft) -> Mapping[str, Given]:
+    """The servers of a draft by name; the value of each is its own draft."""
+    mcp: Draft = draft["mcp"].value if "mcp" in draft else {}
+    return mcp["servers"].value if "servers" in mcp else {}
+
+
+class Assembly:
+    """Makes the values of a `Config` from the merged draft."""
+
+    def __init__(
+        self, layers: Layers, merged: Draft, findings: Findings, own_servers: Collection[str]
+    ) -> None:
+        self._layers = layers
+        self._merged = merged
+        self._findings = findings
+        self._own_servers = own_servers
+        """The servers of the person's own file."""
+
+    def config(self) -> Config:
+        """The configuration; of no use if there are findings afterwards."""
+        servers = tuple(
+            server
+            for name, given in servers_of(self._merged).items()
+            if (server := self._server(name, given)) is not None
+        )
+        return Config(
+            servers=servers,
+            startup_budget=self._budget(servers),
+            agent=self._agent(),
+            approvals=self._approvals(),
+            rules=RuleSet(self._rules()),
+            state_dir=self._layers.state_dir,
+            project_dir=self._layers.project_dir,
+        )
+
+    def _server(self, name: str, given: Given) -> ServerSettings | None:
+        draft: Draft = given.value
+        if "command" not in draft:
+            # An answer about a server that is no longer configured says nothing.
+            if given.place.file != self._layers.answers:
+                self._findings.add(
+                    given.place,
+                    given.path,
+                    f'server "{name}" has no command',
+                    "add command: PROGRAM",
+                )
+            return None
+        value = _Values(SERVER, draft)
+        verdicts: Mapping[str, Given] = value["verdicts"]
+        return ServerSettings(
+            name,
+            StdioEndpoint(
+                value["command"],
+                value["args"],
+                dict(value["env"]),
+                value["cwd"] or self._layers.project_dir,
+            ),
+            request_timeout=value["requestTimeout"],
+            annotation_trust=value["annotationTrust"],
+            required=value["required"],
+            expect_tools=value["expectTools"],
+            lane=value["lane"],
+            verdicts={tool: verdict.value for tool, verdict in verdicts.items()},
+        )
+
+    def _budget(self, servers: tuple[ServerSettings, ...]) -> float | None:
+        given = self._section("mcp").get("startupBudget")
+        if given is None or any(p.path.endswith("requestTimeout") for p in self._findings.problems):
+            return None
+        longest = max(
+            (server.request_timeout for server in servers), default=SERVER["requestTimeout"].default
+        )
+        bound = longest + SPAWN_ALLOWANCE
+        if given.value > bound:
+            self._findings.add(
+                given.place,
+                given.path,
+                f"{given.value:g}s is over the bound of {bound:g}s",
+                "it can only shorten the start; the bound is the longest requestTimeout + 30s",
+            )
+        return given.value
+
+    def _agent(self) -> AgentSettings:
+        draft = self._section("agent")
+        value = _Values(AGENT, draft)
+        if (offer := draft.get("offer")) is not None:
+            for index, text in enumerate(offer.value):
+                self._check_offer(text, offer.place, f"{offer.path}[{index}]")
+        return AgentSettings(
+            value["model"], value["ceiling"], value["offer"], value["instructions"]
+        )
+
+    def _check_offer(self, text: str, place: Place, path: str) -> None:
+        known = set(servers_of(self._merged)) if place.file == self._layers.project else None
+        try:
+            parse_pattern(text, servers=known)
+        except PatternError as error:
+            message = f"{text!r} at character {error.position + 1} {error.message}"
+            self._findings.add(place, path, message, error.hint)
+
+    def _approvals(self) -> ApprovalSettings:
+        value = _Values(APPROVALS, self._section("approvals"))
+        return ApprovalSettings(value["exemptAtOrBelow"], value["attended"], value["unattended"])
+
+    def _rules(self) -> tuple[Rule, ...]:
+        value = _Values(PERMISSIONS, self._section("permissions"))
+        lists = ((Decision.ALLOW, "allow"), (Decision.ASK, "ask"), (Decision.DENY, "deny"))
+        found = (self._rule(rule, decision) for decision, name in lists for rule in value[name])
+        return tuple(rule for rule in found if rule is not None)
+
+    def _rule(self, written: RuleText, decision: Decision) -> Rule | None:
+        source = f"{written.place} {written.path}"
+        try:
+            rule = parse_rule(written.text, decision, source=source, when=written.when)
+            known = self._servers_known_to(rule, written.place.file)
+            if known is not None:
+                rule = parse_rule(
+                    written.text, decision, servers=known, source=source, when=written.when
+                )
+        except ConfigError as error:
+            for problem in error.problems:
+                self._findings.add(written.place, written.path, problem.message, problem.hint)
+            return None
+        return rule
+
+    def _servers_known_to(self, rule: Rule, file: Path) -> Collection[str] | None:
+        """The servers among which a rule must find its own; None if it may name any.
+
+        The project's rules may name configured servers only. A person's own file and answers hold
+        for many projects, so there a name counts as a slip only beside the file's own servers.
+        """
+        configured = set(servers_of(self._merged))
+        if rule.server is None or rule.server in configured:
+            return None
+        if file == self._layers.project:
+            return configured
+        if file == self._layers.person and nearest(rule.server, self._own_servers):
+            return configured | set(self._own_servers)
+        return None
+
+    def _section(self, name: str) -> Draft:
+        return self._merged[name].value if name in self._merged else {}
+
+
+class _Values:
+    """A section's values, with the defaults of its keys for what no layer gives."""
+
+    def __init__(self, section: Section, draft: Draft) -> None:
+        self._section = section
+        self._draft = draft
+
+    def __getitem__(self, name: str) -> Any:
+        given = self._draft.get(name)
+        return self._section[name].default if given is None else given.value

@@ -1,0 +1,81 @@
+"""A server to be written into a configuration file, and how it is written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lockgate.settings.nodes import Place, Scalar
+
+_PLAIN = re.compile(r"(?:-{1,2}(?=[A-Za-z]))?[A-Za-z0-9_./][A-Za-z0-9_./@+=~-]*")
+_ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """What `lockgate mcp add` and `import` write: a name and what starts the server."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """As they are written: `${NAME}` is a reference, a literal `${` is `$${`."""
+    cwd: str | None = None
+
+    def block(self) -> tuple[str, ...]:
+        """Its lines as an item of a list in block style, without indentation."""
+        lines = [f"- name: {quoted(self.name)}", f"  command: {quoted(self.command)}"]
+        if self.args:
+            lines.append(f"  args: [{', '.join(map(quoted, self.args))}]")
+        if self.env:
+            lines.append("  env:")
+            lines.extend(f"    {quoted(key)}: {quoted(value)}" for key, value in self.env.items())
+        if self.cwd is not None:
+            lines.append(f"  cwd: {quoted(self.cwd)}")
+        return tuple(lines)
+
+    def flow(self) -> str:
+        """The same on one line, for a list in brackets."""
+        fields = [f'"name": {_json(self.name)}', f'"command": {_json(self.command)}']
+        if self.args:
+            fields.append(f'"args": [{", ".join(map(_json, self.args))}]')
+        if self.env:
+            pairs = ", ".join(f"{_json(key)}: {_json(value)}" for key, value in self.env.items())
+            fields.append(f'"env": {{{pairs}}}')
+        if self.cwd is not None:
+            fields.append(f'"cwd": {_json(self.cwd)}')
+        return f"{{{', '.join(fields)}}}"
+
+    def data(self) -> dict[str, object]:
+        """What a reader must find (`nodes.data_of`), up to the type of single words."""
+        found: dict[str, object] = {"name": self.name, "command": self.command}
+        if self.args:
+            found["args"] = list(self.args)
+        if self.env:
+            found["env"] = dict(self.env)
+        if self.cwd is not None:
+            found["cwd"] = self.cwd
+        return found
+
+
+def quoted(text: str) -> str:
+    """A text as YAML: plain where nothing can misread it, else in double quotes."""
+    scalar = Scalar(text, True, Place(Path(), 1, 1), 0, 0)
+    if _PLAIN.fullmatch(text) and text not in _OLD_WORDS and scalar.type == "text":
+        return text
+    return _json(text)
+
+
+_OLD_WORDS = frozenset(
+    word
+    for base in ("yes", "no", "on", "off", "y", "n")
+    for word in (base, base.upper(), base.capitalize())
+)
+"""Switches in YAML 1.1: quoted, so that older programs read the file alike."""
+
+
+def _json(text: str) -> str:
+    return _ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", json.dumps(text, ensure_ascii=False))

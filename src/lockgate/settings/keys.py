@@ -1,0 +1,189 @@
+"""Every key of a configuration file, with its kind, its default and what it does.
+
+The one table behind the reader, the spelling hints and docs/configuration.md; the keys of servers
+are in `server_keys`.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from lockgate.settings.entries import Nested, Rules
+from lockgate.settings.kinds import Choice, Many, ModelName, Text
+from lockgate.settings.reading import Key, Section
+from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
+from lockgate.traits import SideEffectLevel
+
+AGENT: Final = Section(
+    "agent",
+    "What `lockgate run` runs.",
+    (
+        Key(
+            "model",
+            ModelName(),
+            None,
+            "none",
+            "`scripted:` and the path, relative to this file, of a script that stands in for a"
+            " model.",
+            expands=True,
+        ),
+        Key(
+            "ceiling",
+            LEVEL,
+            SideEffectLevel.MUTATING,
+            "mutating",
+            "The highest level a tool may have to be shown and run.",
+        ),
+        Key(
+            "offer",
+            Many(Text(), "list of patterns"),
+            None,
+            "every tool",
+            "The tools the agent is shown at all. Offered is not allowed.",
+        ),
+        Key(
+            "instructions",
+            Text(),
+            None,
+            "lockgate's own",
+            "What the model is told before it is asked anything.",
+        ),
+    ),
+)
+
+_ATTENDED: Final = Choice(MappingProxyType({"terminal": "terminal"}), NOTHING, "terminal")
+_UNATTENDED: Final = Choice(
+    MappingProxyType[str, str]({}),
+    MappingProxyType({"terminal": "nobody sits at the terminal of an unattended run: leave []"}),
+    "nobody",
+)
+
+APPROVALS: Final = Section(
+    "approvals",
+    "Which calls are asked about, and who is asked. No setting removes the question about a"
+    " destructive call.",
+    (
+        Key(
+            "exemptAtOrBelow",
+            Choice(
+                MappingProxyType(
+                    {
+                        "none": None,
+                        "read-only": SideEffectLevel.READ_ONLY,
+                        "mutating": SideEffectLevel.MUTATING,
+                    }
+                ),
+                NOTHING,
+                "none | read-only | mutating",
+            ),
+            SideEffectLevel.READ_ONLY,
+            "read-only",
+            "Calls up to this level, unless they are destructive, are not asked about.",
+        ),
+        Key(
+            "attended",
+            Many(_ATTENDED, "list of `terminal`"),
+            ("terminal",),
+            "[terminal]",
+            "Who is asked, in order, while a person is there. `[]` is nobody, which means no.",
+        ),
+        Key(
+            "unattended",
+            Many(_UNATTENDED, "empty list", hint="write []: this version has nobody to ask there"),
+            (),
+            "[]",
+            "Who is asked in runs without a person: nobody in this version, which means no.",
+        ),
+    ),
+)
+
+_RULE: Final = Key(
+    "rule", Text(), None, "required", "The tool, server or call it is about, as in a plain rule."
+)
+ALLOW_RULE: Final = Section(
+    "permissions.allow[]",
+    "A rule that says more than its text.",
+    (
+        _RULE,
+        Key(
+            "when",
+            Choice(
+                MappingProxyType(
+                    {"attended": "attended", "unattended": "unattended", "any": "any"}
+                ),
+                NOTHING,
+                "attended | unattended | any",
+            ),
+            "attended",
+            "attended",
+            "In which runs an allow rule answers.",
+        ),
+    ),
+)
+STRICT_RULE: Final = Section(
+    "permissions.ask[] and permissions.deny[]",
+    "The same for rules that always hold.",
+    (_RULE,),
+    told=MappingProxyType({"when": "ask and deny rules always hold: leave it out"}),
+)
+
+PERMISSIONS: Final = Section(
+    "permissions",
+    "Rules by tool. deny wins over ask, ask over allow, wherever they are written; an allow rule"
+    " answers in your place. The lists of all layers are joined.",
+    (
+        Key(
+            "allow",
+            Rules(ALLOW_RULE),
+            (),
+            "[]",
+            "Calls that need no person's answer.",
+            empty=True,
+        ),
+        Key("ask", Rules(STRICT_RULE), (), "[]", "Calls that are always asked about.", empty=True),
+        Key("deny", Rules(STRICT_RULE), (), "[]", "Calls that are refused.", empty=True),
+    ),
+)
+
+_PERMISSIONS_KEY: Final = Key(
+    "permissions", Nested(PERMISSIONS), MappingProxyType({}), "empty", PERMISSIONS.doc, empty=True
+)
+
+ROOT: Final = Section(
+    "",
+    "The whole file.",
+    (
+        Key("mcp", Nested(MCP), MappingProxyType({}), "empty", MCP.doc, empty=True),
+        Key("agent", Nested(AGENT), MappingProxyType({}), "empty", AGENT.doc, empty=True),
+        Key(
+            "approvals",
+            Nested(APPROVALS),
+            MappingProxyType({}),
+            "empty",
+            APPROVALS.doc,
+            empty=True,
+        ),
+        _PERMISSIONS_KEY,
+    ),
+    told=MappingProxyType(
+        {
+            "mcpServers": IMPORT_HINT,
+            "mcp_servers": IMPORT_HINT,
+            "context_servers": IMPORT_HINT,
+            "servers": "servers stand under mcp: write mcp: {servers: [...]}; if this is another"
+            " program's file, run `lockgate mcp import FILE`",
+        }
+    ),
+    stray_server=True,
+)
+
+ANSWERS: Final = Section(
+    "",
+    "What the file of answers may hold: rules and verdicts, nothing that starts anything.",
+    (
+        Key("mcp", Nested(ANSWERED_MCP), MappingProxyType({}), "empty", "Verdicts.", empty=True),
+        _PERMISSIONS_KEY,
+    ),
+)
+"""A layer with fewer keys; it merges by `ROOT`."""

@@ -1,0 +1,250 @@
+"""The keys of the `mcp` section: servers, what starts them, and how far they are believed."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.settings.entries import Environment, ServerName, Servers, Verdicts
+from lockgate.settings.kinds import (
+    Argument,
+    Choice,
+    Command,
+    Directory,
+    Duration,
+    Many,
+    Switch,
+    Text,
+)
+from lockgate.settings.reading import Key, Section
+from lockgate.traits import SideEffectLevel
+
+_STDIO_ONLY = "this version starts servers as programs and speaks stdio with them, nothing else"
+IMPORT_HINT: Final = (
+    "this is how other programs write it: run `lockgate mcp import FILE`, which takes servers over"
+    " from their files"
+)
+NOTHING: Final = MappingProxyType[str, str]({})
+_ARGS_HINT = "write one argument an item: [-y, some-server]"
+
+LEVEL: Final = Choice(
+    MappingProxyType(
+        {"read-only": SideEffectLevel.READ_ONLY, "mutating": SideEffectLevel.MUTATING}
+    ),
+    NOTHING,
+    "read-only | mutating",
+)
+
+VERDICT: Final = Section(
+    "mcp.servers[].verdicts.TOOL",
+    "Your own word on one tool of this server, by the name the server gives it. It holds over what"
+    " the server claims and over `annotationTrust`. What you leave out stays the worst case, except"
+    " that under `trust` the claim fills it. `destructive` or `idempotent` without a level makes"
+    " the tool mutating.",
+    (
+        Key("level", LEVEL, None, "nothing", "The highest effect the tool can have."),
+        Key(
+            "destructive",
+            Switch(),
+            None,
+            "nothing",
+            "Whether it can overwrite, remove or invalidate. Not together with `level: read-only`.",
+        ),
+        Key(
+            "idempotent",
+            Switch(),
+            None,
+            "nothing",
+            "Whether a second run with the same arguments changes nothing more.",
+        ),
+        Key("concurrent", Switch(), None, "nothing", "Whether calls of it may overlap."),
+    ),
+    also_called=MappingProxyType(
+        {
+            "readOnly": "level: read-only",
+            "readOnlyHint": "level: read-only",
+            "destructiveHint": "destructive",
+            "idempotentHint": "idempotent",
+        }
+    ),
+)
+
+_NAME: Final = Key(
+    "name",
+    ServerName(),
+    None,
+    "required",
+    "What tools are registered under, and what rules name. Small letters, digits, and dashes"
+    " between them.",
+)
+_VERDICTS: Final = Key(
+    "verdicts", Verdicts(VERDICT), MappingProxyType({}), "none", "Your own word on single tools."
+)
+
+SERVER: Final = Section(
+    "mcp.servers[]",
+    "One server.",
+    (
+        _NAME,
+        Key(
+            "transport",
+            Choice(
+                MappingProxyType({"stdio": "stdio", "STDIO": "stdio"}),
+                MappingProxyType(
+                    dict.fromkeys(
+                        ("streamable-http", "STREAMABLE_HTTP", "sse", "SSE", "http"), _STDIO_ONLY
+                    )
+                ),
+                "stdio",
+            ),
+            "stdio",
+            "stdio",
+            "How the server is reached.",
+        ),
+        Key(
+            "command",
+            Command(),
+            None,
+            "required",
+            "The program to start: a bare name is looked up in PATH, a path is relative to this"
+            " file, `~/` is your home.",
+            expands=True,
+        ),
+        Key(
+            "args",
+            Many(Argument(), "list of text", unique=False, hint=_ARGS_HINT),
+            (),
+            "[]",
+            "Its arguments, handed on as they are: no shell reads them.",
+            expands=True,
+        ),
+        Key(
+            "env",
+            Environment(),
+            MappingProxyType({}),
+            "{}",
+            "Environment variables, on top of the few that every server gets. Put secrets in as"
+            " `${NAME}`.",
+            expands=True,
+        ),
+        Key(
+            "cwd",
+            Directory(),
+            None,
+            "the project's directory",
+            "Where the program runs.",
+            expands=True,
+        ),
+        Key(
+            "requestTimeout",
+            Duration(),
+            30.0,
+            "30s",
+            "How long one request may take, waiting in line included.",
+            expands=True,
+        ),
+        Key(
+            "annotationTrust",
+            Choice(
+                MappingProxyType(
+                    {
+                        "ignore": AnnotationTrust.IGNORE,
+                        "trust": AnnotationTrust.TRUST,
+                        "IGNORE": AnnotationTrust.IGNORE,
+                        "TRUST": AnnotationTrust.TRUST,
+                    }
+                ),
+                NOTHING,
+                "ignore | trust",
+            ),
+            AnnotationTrust.IGNORE,
+            "ignore",
+            "Whether the server's claims about its own tools are believed. Ignored, every tool"
+            " counts as mutating and destructive.",
+        ),
+        Key(
+            "required",
+            Switch(),
+            False,
+            "false",
+            "Whether nothing starts without it.",
+            expands=True,
+        ),
+        Key(
+            "expectTools",
+            Many(Text(), "list of text"),
+            (),
+            "[]",
+            "Tools, by the server's own names, that must be there.",
+        ),
+        Key(
+            "lane",
+            Choice(
+                MappingProxyType({"tool": "tool", "server": "server"}),
+                NOTHING,
+                "tool | server",
+            ),
+            "tool",
+            "tool",
+            "What calls wait for each other: those of one tool, or all of the server.",
+        ),
+        _VERDICTS,
+    ),
+    also_called=MappingProxyType(
+        {
+            "timeout": "requestTimeout",
+            "environment": "env",
+            "type": "transport",
+            "cmd": "command",
+            "arguments": "args",
+            "trust": "annotationTrust",
+            "workingDirectory": "cwd",
+            "workdir": "cwd",
+            "alwaysLoad": "required",
+            "tools": "expectTools",
+        }
+    ),
+    told=MappingProxyType(
+        {
+            **dict.fromkeys(("url", "headers", "httpUrl", "serverUrl"), _STDIO_ONLY),
+            **dict.fromkeys(
+                ("disabled", "enabled"), "take the entry out, or comment it out, to switch it off"
+            ),
+            **dict.fromkeys(
+                ("autoApprove", "alwaysAllow"),
+                "what needs no question is said under permissions, allow",
+            ),
+        }
+    ),
+)
+
+MCP: Final = Section(
+    "mcp",
+    "The servers whose tools are taken in.",
+    (
+        Key(
+            "startupBudget",
+            Duration(),
+            None,
+            "the longest requestTimeout + 30s",
+            "How long all servers together may take to start. It can be lower than the default,"
+            " not higher. A server that is late is given up.",
+            expands=True,
+        ),
+        Key("servers", Servers(SERVER), MappingProxyType({}), "[]", "The servers.", empty=True),
+    ),
+    told=MappingProxyType({"mcpServers": IMPORT_HINT}),
+    stray_server=True,
+)
+
+_ANSWERED_SERVER: Final = Section("mcp.servers[]", "A server, by name.", (_NAME, _VERDICTS))
+ANSWERED_MCP: Final = Section(
+    "mcp",
+    "Verdicts given as answers.",
+    (
+        Key(
+            "servers", Servers(_ANSWERED_SERVER), MappingProxyType({}), "[]", "By name.", empty=True
+        ),
+    ),
+)
