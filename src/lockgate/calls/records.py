@@ -60,6 +60,8 @@ class OutcomeRecord(msgspec.Struct, frozen=True, rename="camel", tag_field="reco
     attempts: int
     kind: str | None = None
     reason: str | None = None
+    execution: str = ""
+    """Of the decision it belongs to: a call id is unique within its execution."""
 
 
 class Ledger(Protocol):

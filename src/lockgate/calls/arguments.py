@@ -1,0 +1,139 @@
+"""The arguments of a call, taken out of the caller's hands, and their digests.
+
+Two digests, for two purposes. The one in a question and a ticket is over the tool's fingerprint
+and the canonical form (RFC 8785): it means the same in another process and another version. The
+one in a record is keyed and over our own sorted encoding: a record leaves the machine more
+easily than the state database, and short arguments could be guessed from a digest without a key.
+It also costs a thirtieth, and every call pays it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias, cast
+
+import msgspec
+
+from lockgate.schema.violation import Violation
+from lockgate.tools.fingerprint import canonical_digest
+from lockgate.tools.tool import Tool
+
+MAX_DEPTH: Final = 100
+"""Levels of nesting that arguments may have; deeper ones are refused before anything reads them."""
+
+_SCALARS: Final = frozenset({str, int, bool, type(None)})
+_ENCODER: Final = msgspec.json.Encoder(order="sorted")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Arguments as the road knows them: a copy nobody else holds, or what is wrong with them."""
+
+    value: dict[str, Any] = field(repr=False)
+    digest: str
+    """Keyed, for records; of no use for comparing across keys."""
+    fault: Violation | None = None
+    """Why they are no JSON object, without the value; `value` is then empty."""
+
+
+def take(arguments: object, key: bytes) -> Taken:
+    """Copy `arguments` deeply, so that what was decided and asked about is what runs (B-01).
+
+    Never raises: what is no JSON object comes back as a `fault`. `key` is for the digest, at
+    most 64 bytes.
+    """
+    try:
+        if not isinstance(arguments, Mapping):
+            raise NotJSON("$", f"must be an object, not {_name(arguments)}")
+        value = cast("dict[str, Any]", copied(cast("Mapping[str, Any]", arguments)))
+        data = _ENCODER.encode(value)
+    except NotJSON as error:
+        return Taken({}, "", error.violation)
+    except UnicodeEncodeError:
+        return Taken(
+            {}, "", Violation("$", "holds half a surrogate pair, which is no Unicode text")
+        )
+    return Taken(value, hashlib.blake2b(data, digest_size=16, key=key).hexdigest())
+
+
+def call_digest(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """What an answer is bound to: the tool's name, its definition and these very arguments."""
+    origin = tool.definition.origin
+    return canonical_digest([tool.name, origin.fingerprint.digest, arguments])
+
+
+class NotJSON(ValueError):
+    """A value that is no JSON, with its place."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.violation = Violation(path, message)
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of a JSON value in plain dicts and lists.
+
+    Raises `NotJSON` for anything else: another type, a key that is no string, NaN and infinities,
+    more than `MAX_DEPTH` levels. A subclass of a JSON type (an enum member) becomes the plain
+    value.
+    """
+    return _copied(value, (), 0)
+
+
+_Path: TypeAlias = tuple[Any, ...]
+"""The way to a value as (way to its container, key or index); put into words only on failure."""
+
+
+def _copied(value: Any, path: _Path, depth: int) -> Any:
+    if type(value) in _SCALARS:
+        return value
+    if depth > MAX_DEPTH:
+        raise NotJSON("$", f"nests deeper than {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return _object(cast("Mapping[Any, Any]", value), path, depth + 1)
+    if isinstance(value, list | tuple):
+        items = cast("list[Any]", value)
+        return [
+            item if type(item) in _SCALARS else _copied(item, (path, index), depth + 1)
+            for index, item in enumerate(items)
+        ]
+    return _scalar(value, path)
+
+
+def _object(value: Mapping[Any, Any], path: _Path, depth: int) -> dict[str, Any]:
+    copy: dict[str, Any] = {}
+    for key, item in value.items():
+        if type(key) is not str:
+            if not isinstance(key, str):
+                raise NotJSON(_words(path), f"has a key that is {_name(key)} and no string")
+            key = str.__str__(key)
+        copy[key] = item if type(item) in _SCALARS else _copied(item, (path, key), depth)
+    return copy
+
+
+def _scalar(value: Any, path: _Path) -> Any:
+    """Floats, and subclasses of JSON's types, which become the plain value."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJSON(_words(path), "is NaN or infinite, which JSON has no word for")
+        return float.__float__(value)
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    raise NotJSON(_words(path), f"is {_name(value)}, which is no JSON value")
+
+
+def _words(path: _Path) -> str:
+    parts: list[str] = []
+    while path:
+        path, step = path
+        parts.append(f"[{step}]" if isinstance(step, int) else f".{step}")
+    return "$" + "".join(reversed(parts))
+
+
+def _name(value: object) -> str:
+    return f"a {type(value).__name__}"

@@ -1,0 +1,73 @@
+"""The facts that a decision needs, gathered from where they are kept."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from lockgate.calls import refusals
+from lockgate.calls.arguments import Taken
+from lockgate.calls.asking import Asking
+from lockgate.calls.call import Call
+from lockgate.calls.decide import Facts, Given, Verdict, decide
+from lockgate.calls.replay import replayable
+from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
+from lockgate.policy.grants import GrantBook, session_of
+from lockgate.rules.bind import BoundRules, bind
+from lockgate.rules.rule import RuleSet
+from lockgate.tools.registry import Snapshot
+from lockgate.traits import SideEffectLevel
+
+_log: Final = logging.getLogger("lockgate.calls")
+
+
+class Briefing:
+    """Looks up what `decide` is to know, and decides."""
+
+    def __init__(
+        self,
+        rules: RuleSet,
+        exempt: SideEffectLevel | None,
+        asking: Asking,
+        grants: GrantBook,
+        unknowns: UnknownBook,
+    ) -> None:
+        self._rules = rules
+        self._exempt = exempt
+        self._asking = asking
+        self._grants = grants
+        self._unknowns = unknowns
+        self._bound: tuple[Snapshot, BoundRules] | None = None
+        """The rules bound to the snapshot of the last call: nearly always that of the next."""
+
+    def decide(
+        self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None = None
+    ) -> Verdict:
+        """`calls.decide.decide` on today's facts. What can not be decided is refused."""
+        try:
+            return decide(call, snapshot, self.facts(call, snapshot, taken, given))
+        except Exception as error:  # noqa: BLE001 - what can not be decided is not run
+            _log.error("deciding about call %s failed: %s", call.id, type(error).__name__)
+            return refusals.undecided(snapshot.get(call.name), call.name, error)
+
+    def facts(
+        self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None = None
+    ) -> Facts:
+        """The facts about `call`. Raises `LockgateError` if they can not be read."""
+        if self._bound is None or self._bound[0] is not snapshot:
+            self._bound = (snapshot, bind(self._rules, snapshot))
+        execution = call.execution
+        session = session_of(execution)
+        registered = snapshot.get(call.name)
+        unknowns: tuple[OpenUnknown, ...] = ()
+        if registered is not None and not replayable(registered.tool):
+            unknowns = self._unknowns.find(scope_of(execution), call.name)
+        return Facts(
+            rules=self._bound[1],
+            exempt=self._exempt,
+            answerers=self._asking.answerers(execution.attended),
+            grants=() if session is None else self._grants.find(session, call.name),
+            unknowns=unknowns,
+            given=given,
+            fault=taken.fault,
+        )

@@ -1,0 +1,247 @@
+"""The road of a call as a pure function: refuse it, run it, or ask about it.
+
+`decide` reads the call, the snapshot and the facts, and touches nothing else. `calls.invoke`
+performs what it says and `calls.explain` prints the steps it took; there is no second mechanism.
+The order of the steps is the promise that nobody is asked about a call that would be refused
+anyway (B-01).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from lockgate.calls import refusals
+from lockgate.calls.arguments import call_digest
+from lockgate.calls.call import Call
+from lockgate.calls.refusals import Refuse
+from lockgate.calls.unknowns import OpenUnknown
+from lockgate.decision import Decision, Reason
+from lockgate.policy.approval import Answer, Question, Scope
+from lockgate.policy.ceiling import refusal, shown
+from lockgate.policy.gate import answer_by_rule, asks, exemption
+from lockgate.policy.grants import Grant, covers, matching
+from lockgate.rules.bind import BoundRules, RuleOpinion
+from lockgate.schema.spelling import nearest
+from lockgate.schema.violation import Violation
+from lockgate.tools.registry import Registered, Snapshot
+from lockgate.traits import SideEffectLevel
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer to the question about this very call, and what the question showed."""
+
+    answer: Answer
+    digest: str
+    fingerprint: str
+    concerns: frozenset[tuple[str, str]]
+    """`policy.grants.concerns_of` the reasons that were asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything besides the call and the snapshot that a decision depends on."""
+
+    rules: BoundRules
+    exempt: SideEffectLevel | None
+    """`exempt_at_or_below`; None asks about every call."""
+    answerers: tuple[str, ...]
+    """Names of the approvers that would be asked, in turn; empty means no (S0-09)."""
+    grants: tuple[Grant, ...] = ()
+    """What the session remembers of this tool, yes and no."""
+    unknowns: tuple[OpenUnknown, ...] = ()
+    """Calls of this tool whose outcome is open and that stand in this call's way (B-03)."""
+    given: Given | None = None
+    """The answer, once one was given to this call's question."""
+    fault: Violation | None = None
+    """What is wrong with the arguments before any schema is looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The call is made."""
+
+    registered: Registered
+    reasons: tuple[Reason, ...]
+    answer: Answer | None = None
+    """Who answered the question, if there was one: a rule, a grant, an approver."""
+    settles: tuple[OpenUnknown, ...] = ()
+    """Open unknowns that the answered question named, and that its yes therefore closes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Somebody has to answer first."""
+
+    registered: Registered
+    question: Question
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why it is asked."""
+        return self.question.reasons
+
+
+Verdict: TypeAlias = Refuse | Run | Ask
+
+ROAD: Final = ("name", "deny rules", "ceiling", "arguments", "rules", "gate", "answer")
+"""The steps, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the road and what it said, for `explain`."""
+
+    name: str
+    decision: Decision
+    reasons: tuple[Reason, ...]
+
+
+def decide(
+    call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None = None
+) -> Verdict:
+    """What is to happen to `call`, today, by `facts`. Pure; nothing is sent and nobody is asked.
+
+    `call.arguments` are the final ones, in plain JSON. If `trail` is given, every step that was
+    taken is added to it; a call that has to be asked about ends at the step `gate`.
+    """
+    verdict = _walk(call, snapshot, facts, trail)
+    if trail is not None and not isinstance(verdict, Ask):
+        decision = Decision.DENY if isinstance(verdict, Refuse) else Decision.ALLOW
+        trail.append(Step(ROAD[len(trail)], decision, verdict.reasons))
+    return verdict
+
+
+def _walk(call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None) -> Verdict:
+    # 1. The name, in this turn's snapshot. Nothing but names of shown tools leaves this step.
+    registered = snapshot.get(call.name)
+    bounds = call.execution.bounds
+    if registered is None:
+        return refusals.unknown_tool(call.name, nearest(call.name, _usable(call, snapshot, facts)))
+    tool = registered.tool
+    limit = refusal(tool, bounds)
+    if limit is not None and limit.code == "not_offered":
+        return refusals.not_offered(registered, limit)
+    given, fingerprint = facts.given, tool.definition.origin.fingerprint
+    if given is not None and given.answer.approved and given.fingerprint != fingerprint.digest:
+        return refusals.tool_changed(registered, "the definition")
+    _pass(trail, "name", "registered", "the name is registered and offered")
+
+    # 2. What needs no arguments: deny rules by name, the ceiling. Until rules read arguments,
+    # one opinion serves this step and step 5.
+    opinion = facts.rules.judge(tool.name, call.arguments, attended=call.execution.attended)
+    if opinion.decision is Decision.DENY:
+        return refusals.denied(registered, opinion.reasons)
+    _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches")
+    if limit is not None:
+        return refusals.above_ceiling(registered, limit)
+    _pass(trail, "ceiling", "within_ceiling", "the declared level is within the ceiling")
+
+    # 3. Hooks before the call have their place here: they may object, ask, or rewrite.
+
+    # 4. The schema of the final arguments, all violations at once.
+    violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
+    if violations:
+        return refusals.invalid_arguments(registered, violations)
+    _pass(trail, "arguments", "valid", "the arguments fit the schema")
+
+    # 5. Rules on the final arguments. An allow is no pass: it answers the gate's question below.
+    _pass_rules(trail, opinion)
+
+    # 6. The gate, and who has answered it.
+    reasons = asks(tool, facts.exempt, opinion)
+    if facts.unknowns:
+        reasons += tuple(unknown.reason for unknown in facts.unknowns)
+    if not reasons and facts.exempt is not None and facts.given is None:
+        return Run(registered, (exemption(tool, facts.exempt),))
+    if trail is not None:
+        trail.append(Step("gate", Decision.ASK, reasons))
+    return _answered(call, registered, reasons, opinion, facts)
+
+
+def _answered(
+    call: Call,
+    registered: Registered,
+    reasons: tuple[Reason, ...],
+    opinion: RuleOpinion,
+    facts: Facts,
+) -> Verdict:
+    """The answer to the gate's question, in the order in which answers count.
+
+    A no that the session remembers counts before a rule's yes. A rule and a grant never answer
+    over an open unknown, nor a rule for a destructive tool (S0-08) or beside an ask rule.
+    """
+    question, remembered = None, None
+    if facts.grants or facts.given is not None:
+        question = _question(call, registered, reasons)
+        remembered = matching(facts.grants, question)
+        if remembered is not None and not remembered.approved:
+            no = Answer(False, remembered.approver, Scope.SESSION, remembered.note)
+            return refusals.said_no(registered, reasons, no)
+        verdict = _by_given(registered, question, facts)
+        if verdict is not None:
+            return verdict
+    if not facts.unknowns:
+        rule = answer_by_rule(registered.tool, opinion)
+        if rule is not None:
+            return Run(registered, (rule,), Answer(True, "rule"))
+        if remembered is not None:
+            yes = Reason("grant", f"{remembered.approver} approved it for this session")
+            return Run(registered, (yes,), Answer(True, "grant", Scope.SESSION))
+    if not facts.answerers:
+        return refusals.nobody_to_ask(registered, reasons)
+    return Ask(registered, question or _question(call, registered, reasons))
+
+
+def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdict | None:
+    """What an answer to this call's own question makes of it; None if more is asked by now."""
+    given = facts.given
+    if given is None:
+        return None
+    if not given.answer.approved:
+        return refusals.said_no(registered, question.reasons, given.answer)
+    if given.digest != question.digest:
+        return refusals.tool_changed(registered, "the arguments")
+    if not covers(given.concerns, question.reasons):
+        return None
+    return Run(registered, question.reasons, given.answer, facts.unknowns)
+
+
+def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -> Question:
+    tool, execution = registered.tool, call.execution
+    return Question(
+        call_id=call.id,
+        tool=tool.name,
+        origin=tool.definition.origin,
+        level=tool.side_effect_level,
+        destructive=tool.is_destructive,
+        arguments=call.arguments,
+        digest=call_digest(tool, call.arguments),
+        reasons=reasons,
+        execution_id=execution.id,
+        session_id=execution.session_id,
+        principal=execution.principal,
+    )
+
+
+def _usable(call: Call, snapshot: Snapshot, facts: Facts) -> list[str]:
+    """The names that advice may hold: what is shown, less what a rule denies outright."""
+    execution = call.execution
+    return [
+        tool.name
+        for tool in shown(snapshot, execution.bounds)
+        if facts.rules.judge(tool.name, {}, attended=execution.attended).decision
+        is not Decision.DENY
+    ]
+
+
+def _pass(trail: list[Step] | None, name: str, code: str, text: str) -> None:
+    if trail is not None:
+        trail.append(Step(name, Decision.ALLOW, (Reason(code, text),)))
+
+
+def _pass_rules(trail: list[Step] | None, opinion: RuleOpinion) -> None:
+    if trail is not None:
+        silent = (Reason("no_rule", "no rule says anything"),)
+        trail.append(Step("rules", opinion.decision or Decision.ALLOW, opinion.reasons or silent))

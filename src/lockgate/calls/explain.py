@@ -1,0 +1,62 @@
+"""What would happen to a call and exactly why: the road's own steps, printed, with no effect."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lockgate.calls.call import Call
+from lockgate.calls.decide import ROAD, Ask, Facts, Step, Verdict, decide
+from lockgate.calls.refusals import Refuse
+from lockgate.decision import Decision, Reason
+from lockgate.tools.origin import Origin
+from lockgate.tools.registry import Snapshot
+from lockgate.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A call's way down the road, without anything having happened."""
+
+    tool: str
+    """The name as the caller wrote it."""
+    verdict: Verdict
+    """Exactly what `invoke` would act on."""
+    steps: tuple[Step, ...]
+    """The steps taken, in order; the last one decided."""
+    not_reached: tuple[str, ...]
+    """Names of the steps that the decision came before."""
+    found: Tool | None
+    """The tool of that name, with its declaration; None if there is none, or none is shown."""
+
+    @property
+    def decision(self) -> Decision:
+        """ALLOW: it would run. ASK: approvers would be asked. DENY: it would be refused."""
+        if isinstance(self.verdict, Refuse):
+            return Decision.DENY
+        return Decision.ASK if isinstance(self.verdict, Ask) else Decision.ALLOW
+
+    @property
+    def origin(self) -> Origin | None:
+        """Claim, ruling and its reasons, for a tool that was found."""
+        return None if self.found is None else self.found.definition.origin
+
+    def __str__(self) -> str:
+        width = max(map(len, ROAD))
+        lines = [
+            f"{step.name:<{width}}  {step.decision.name:<5}  "
+            + f"\n{'':<{width + 9}}".join(map(str, step.reasons))
+            for step in self.steps
+        ]
+        lines += [f"{name:<{width}}  -      not reached" for name in self.not_reached]
+        return "\n".join(lines)
+
+
+def explain(call: Call, snapshot: Snapshot, facts: Facts) -> Explanation:
+    """Take `call` down the road on paper: runs nothing, asks nobody, records nothing."""
+    trail: list[Step] = []
+    verdict = decide(call, snapshot, facts, trail)
+    if isinstance(verdict, Ask):
+        asked = Reason("approvers", f"asked in turn: {', '.join(facts.answerers)}")
+        trail.append(Step(ROAD[len(trail)], Decision.ASK, (asked,)))
+    found = None if verdict.registered is None else verdict.registered.tool
+    return Explanation(call.name, verdict, tuple(trail), ROAD[len(trail) :], found)

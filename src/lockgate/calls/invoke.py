@@ -1,0 +1,359 @@
+"""The road of a call, performed: decided, asked about, recorded, run, recorded again.
+
+The only module that makes a `Permit` and the only one that calls `Tool.execute`; whoever wants a
+tool run comes through `Invoker` (S0-17).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from lockgate.calls import refusals
+from lockgate.calls.arguments import Taken, copied, take
+from lockgate.calls.asking import NOT_APPROVERS, Asking, Deferred, Settled
+from lockgate.calls.attempts import Attempts
+from lockgate.calls.briefing import Briefing
+from lockgate.calls.call import Call, Suspended
+from lockgate.calls.decide import Ask, Run, Verdict
+from lockgate.calls.explain import Explanation, explain
+from lockgate.calls.lanes import Lanes
+from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
+from lockgate.calls.recording import Recorder
+from lockgate.calls.records import Ledger
+from lockgate.calls.refusals import Refuse
+from lockgate.calls.replay import replayable
+from lockgate.calls.suspension import Intent, Settlement, TicketGone, TicketStore, ticket_for
+from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
+from lockgate.errors import Fate, LocalError
+from lockgate.policy.approval import Answer, Approver
+from lockgate.policy.ceiling import narrow, shown
+from lockgate.policy.grants import GrantBook, grant_of, session_of
+from lockgate.rules.rule import RuleSet
+from lockgate.tools.context import Bounds, ToolContext
+from lockgate.tools.permit import Permit
+from lockgate.tools.registry import Snapshot
+from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+from lockgate.tools.tool import Tool
+from lockgate.traits import ConcurrencyBehavior, InterruptBehavior, SideEffectLevel
+
+GRACE: Final = 0.25
+"""Seconds that a tool has after its deadline to say itself what became of the call; it knows the
+fate better than a cancellation tells."""
+
+_DAY: Final = 86_400.0
+_log: Final = logging.getLogger("lockgate.calls")
+
+
+class Invoker:
+    """Takes calls down the road. One for each runtime, used on its loop; it keeps nothing open.
+
+    `current` gives the registry's snapshot of this moment: after an answer, which takes time, the
+    call is decided again on it, so that what the person saw is what runs (B-01).
+    """
+
+    def __init__(
+        self,
+        *,
+        rules: RuleSet,
+        exempt: SideEffectLevel | None,
+        attended: Sequence[Approver],
+        unattended: Sequence[Approver],
+        ledger: Ledger,
+        grants: GrantBook,
+        unknowns: UnknownBook,
+        tickets: TicketStore,
+        lanes: Lanes,
+        current: Callable[[], Snapshot],
+        time: Callable[[], float],
+        monotonic: Callable[[], float],
+        new_id: Callable[[], str],
+        digest_key: bytes,
+        answer_within: float | None = 600.0,
+        ticket_lifetime: float = 7 * _DAY,
+        default_timeout: float | None = None,
+    ) -> None:
+        """`time` is Unix time; `new_id` makes ticket names that can not be guessed; `digest_key`
+        (16 to 64 bytes) keys the digests in records. In seconds: `answer_within` is each
+        approver's limit, `ticket_lifetime` a suspended call's, `default_timeout` bounds the
+        execution of a call that sets none (None: the tool's own bound)."""
+        self._asking = Asking(attended, unattended, answer_within)
+        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns)
+        self._recorder = Recorder(ledger, time)
+        self._grants = grants
+        self._unknowns = unknowns
+        self._tickets = tickets
+        self._lanes = lanes
+        self._current = current
+        self._time = time
+        self._monotonic = monotonic
+        self._new_id = new_id
+        self._key = digest_key
+        self._ticket_lifetime = ticket_lifetime
+        self._default_timeout = default_timeout
+
+    async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
+        """Make `call`, with the names of `snapshot`. Never raises, cancellation excepted.
+
+        The arguments are copied first: what is decided, asked about, recorded and run is that
+        copy, whatever the caller does with its own.
+        """
+        taken = take(call.arguments, self._key)
+        call = _with_arguments(call, taken)
+        if call.interrupt is not None and call.interrupt.interrupted:
+            return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
+        return await self._follow(call, taken, self._briefing.decide(call, snapshot, taken))
+
+    def explain(self, call: Call, snapshot: Snapshot) -> Explanation:
+        """What `invoke` would do with `call`, and why. Runs nothing, asks nobody."""
+        taken = take(call.arguments, self._key)
+        call = _with_arguments(call, taken)
+        return explain(call, snapshot, self._briefing.facts(call, snapshot, taken))
+
+    async def resume(
+        self, ticket: str, answer: Answer, snapshot: Snapshot, *, within: Bounds | None = None
+    ) -> ToolResult | Suspended:
+        """Give `answer` to a suspended call and see it through, here and today (B-14).
+
+        The call is decided anew on `snapshot` and today's rules, within its own bounds and
+        `within`, if given; the answer counts only for the definition and the arguments that were
+        asked about. The ticket is used up, whatever comes of it, unless the record fails. Raises
+        `TicketGone` (a `LocalError`) for one that was never issued or is used up already.
+        """
+        if answer.approver in NOT_APPROVERS or type(answer.approved) is not bool:
+            raise LocalError("a ticket is answered by an approver, with True or False")
+        stored = self._tickets.get(ticket)
+        call = stored.call()
+        if within is not None:
+            bounds = narrow(within, call.execution.bounds)
+            call = replace(call, execution=replace(call.execution, bounds=bounds))
+        taken = take(call.arguments, self._key)
+        call = _with_arguments(call, taken)
+        now = self._time()
+        late = not now < stored.expires
+        if late:
+            answer = Answer(False, answer.approver)
+        verdict = self._briefing.decide(call, snapshot, taken, stored.given(answer))
+        settlement = Settlement(answer, now, stored.grant(answer, now))
+        if isinstance(verdict, Run):
+            return await self._resumed(ticket, call, taken, verdict, settlement)
+        self._tickets.settle(ticket, settlement, lambda: None)
+        if late and isinstance(verdict, Refuse) and verdict.registered is not None:
+            verdict = refusals.expired(verdict.registered, stored.concerns, answer.approver)
+        return await self._follow(call, taken, verdict)
+
+    async def _follow(self, call: Call, taken: Taken, verdict: Verdict) -> ToolResult | Suspended:
+        """Do what the verdict says, asking first if it says so."""
+        settled: Settled
+        if isinstance(verdict, Ask):
+            try:
+                settled = await self._asking.settle(
+                    verdict,
+                    call,
+                    lambda given: self._briefing.decide(call, self._current(), taken, given),
+                    lambda ask, answer: self._remember(call, ask, answer),
+                )
+            except asyncio.CancelledError:
+                gone = refusals.cancelled(verdict.registered, call.name)
+                self._recorder.refused(call, taken.digest, gone)
+                raise
+        else:
+            settled = verdict
+        if isinstance(settled, Run):
+            return await self._perform(call, taken, settled)
+        if isinstance(settled, Refuse):
+            return self._refused(call, taken, settled)
+        return self._suspended(call, taken, settled)
+
+    def _remember(self, call: Call, ask: Ask, answer: Answer) -> None:
+        """Keep an answer that reaches further than this call, before the next question is put."""
+        grant = grant_of(ask.question, answer, session_of(call.execution), self._time())
+        if grant is not None:
+            self._noted(call, lambda: self._grants.remember(grant))
+
+    def _refused(self, call: Call, taken: Taken, refuse: Refuse) -> ToolResult:
+        self._recorder.refused(call, taken.digest, refuse)
+        return refuse.result()
+
+    def _suspended(self, call: Call, taken: Taken, deferred: Deferred) -> ToolResult | Suspended:
+        now, ask, expires = self._time(), deferred.ask, deferred.later.expires
+        if expires is None:
+            expires = now + self._ticket_lifetime
+        try:
+            ticket = self._tickets.put(
+                ticket_for(call, ask.question, id=self._new_id(), created=now, expires=expires)
+            )
+        except Exception as error:  # noqa: BLE001 - a question that is not kept is never answered
+            what = f"the suspended call could not be kept ({type(error).__name__})"
+            return self._refused(call, taken, refusals.unrecorded(ask.registered, what))
+        self._recorder.suspended(call, taken.digest, ask, ticket.id)
+        return Suspended(ticket.id, call.name, ticket.expires)
+
+    async def _perform(self, call: Call, taken: Taken, run: Run) -> ToolResult:
+        """Record the decision, then run the tool. No record, no mutating call (B-02)."""
+        try:
+            self._record(call, taken, run)
+        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, there is no record
+            return refusals.unrecorded(run.registered, _no_record(error)).result()
+        return await self._executed(call, taken, run)
+
+    async def _resumed(
+        self, ticket: str, call: Call, taken: Taken, run: Run, settlement: Settlement
+    ) -> ToolResult:
+        """Use the ticket up and write the decision down in one transaction, then run the tool."""
+        tool, written = run.registered.tool, False
+
+        def record() -> None:
+            nonlocal written
+            self._record(call, taken, run)
+            written = True
+
+        intent = Intent(self._unknown(call, tool), replayable(tool))
+        try:
+            self._tickets.settle(ticket, replace(settlement, intent=intent), record)
+        except TicketGone:
+            raise
+        except Exception as error:  # noqa: BLE001 - not used up, or not recorded: not run
+            result = refusals.unrecorded(run.registered, _no_record(error)).result()
+            if written:
+                self._recorder.finished(call, result, Fate.NOT_SENT, 0.0, 0)
+            return result
+        return await self._executed(call, taken, run, resumed=True)
+
+    def _record(self, call: Call, taken: Taken, run: Run) -> None:
+        """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""
+        try:
+            self._recorder.running(call, taken.digest, run)
+        except Exception as error:
+            self._recorder.unwritten(call, error)
+            if not run.registered.tool.is_read_only:
+                raise
+
+    # ------------------------------------------------------------------ running
+
+    async def _executed(
+        self, call: Call, taken: Taken, run: Run, *, resumed: bool = False
+    ) -> ToolResult:
+        """Run the tool in its lane, and write down what came of it, also when cancelled."""
+        tool = run.registered.tool
+        if run.settles and run.answer is not None:
+            by = run.answer.approver
+            self._noted(call, lambda: self._unknowns.close(run.settles, by))
+        unknown, started = self._unknown(call, tool), self._monotonic()
+        attempts = Attempts(tool)
+        result: ToolResult | None = None
+        try:
+            if tool.concurrency_behavior is ConcurrencyBehavior.CONCURRENT_SAFE:
+                result = await self._attempted(call, taken, attempts)
+            elif await self._lane(tool.lane, call):
+                try:
+                    result = await self._attempted(call, taken, attempts)
+                finally:
+                    self._lanes.release(tool.lane)
+            else:
+                result = refusals.skipped(run.registered, call.name).result()
+            return result
+        finally:
+            fate = attempts.fate
+            if fate is Fate.UNKNOWN and not replayable(tool):
+                self._noted(call, lambda: self._unknowns.open(unknown))
+            if resumed:
+                self._noted(call, lambda: self._tickets.finished(unknown, fate))
+            duration = self._monotonic() - started
+            self._recorder.finished(call, result, fate, duration, attempts.count)
+
+    async def _lane(self, name: str, call: Call) -> bool:
+        """Wait for the lane; False if the turn was interrupted meanwhile, and it is not held."""
+        if self._lanes.take(name):
+            return True
+        with Leash(interrupt=call.interrupt):
+            await self._lanes.acquire(name)
+            return True
+        return False
+
+    async def _attempted(self, call: Call, taken: Taken, attempts: Attempts) -> ToolResult:
+        """Execute the tool, once more if that is known to do no harm."""
+        tool, now = attempts.tool, asyncio.get_running_loop().time
+        timeout = self._default_timeout if call.timeout is None else call.timeout
+        deadline = None if timeout is None else now() + timeout
+        stop = None if deadline is None else deadline + GRACE
+        token = call.interrupt
+        if tool.interrupt_behavior is InterruptBehavior.NON_INTERRUPTIBLE:
+            token = None
+        permit = Permit(
+            ToolContext(
+                execution=call.execution,
+                call_id=call.id,
+                interrupt=call.interrupt,
+                deadline=deadline,
+                parent_call=call.parent_call,
+            )
+        )
+        while True:
+            outcome: Outcome | None = None
+            pulled: Pulled | None = None
+            attempts.begin()
+            try:
+                with Leash(deadline=stop, interrupt=token) as leash:
+                    outcome = await tool.execute(copied(taken.value), permit)
+                pulled = leash.pulled
+            except asyncio.CancelledError:
+                if cancelled_from_outside():
+                    raise
+            attempts.end(_checked(outcome), pulled)
+            interrupted = call.interrupt is not None and call.interrupt.interrupted
+            late = deadline is not None and now() >= deadline
+            if interrupted or late or not attempts.again():
+                return attempts.result(self._look(call, tool, attempts.fate))
+
+    def _look(self, call: Call, tool: Tool, fate: Fate) -> tuple[str, ...]:
+        """Names of shown tools of the same place that read, for looking what a call has done."""
+        if fate is not Fate.UNKNOWN:
+            return ()
+        server = tool.definition.origin.server
+        near = (
+            other.name
+            for other in shown(self._current(), call.execution.bounds)
+            if other.is_read_only and other.definition.origin.server == server
+        )
+        return tuple(islice(near, 3))
+
+    def _unknown(self, call: Call, tool: Tool) -> OpenUnknown:
+        """What stands open if nobody comes to know how this call ended."""
+        execution = call.execution
+        return OpenUnknown(execution.id, call.id, scope_of(execution), tool.name, self._time())
+
+    def _noted(self, call: Call, note: Callable[[], None]) -> None:
+        """Write something down beside the records; if that fails, the records still tell."""
+        try:
+            note()
+        except Exception as error:  # noqa: BLE001 - the call has been made, its result counts
+            _log.warning("the state of call %s was not kept: %s", call.id, type(error).__name__)
+
+
+def _with_arguments(call: Call, taken: Taken) -> Call:
+    return Call(
+        call.id,
+        call.name,
+        taken.value,
+        call.execution,
+        call.parent_call,
+        call.interrupt,
+        call.timeout,
+    )
+
+
+def _no_record(error: Exception) -> str:
+    return f"its decision could not be recorded ({type(error).__name__})"
+
+
+def _checked(outcome: Outcome | None) -> Outcome | None:
+    """The outcome, or an error in the place of what is no result."""
+    if outcome is None or isinstance(outcome.result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool may return anything
+        return outcome
+    what = f"the tool returned a {type(outcome.result).__name__} in the place of a result"
+    return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, what, reason="no_result"), outcome.fate)

@@ -1,0 +1,131 @@
+"""From verdicts and outcomes to records, and what happens when one can not be written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final, Literal
+
+from lockgate.calls.call import Call
+from lockgate.calls.decide import Ask, Run
+from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord, ReasonRecord
+from lockgate.calls.refusals import MAX_NAME, Refuse
+from lockgate.decision import Reason
+from lockgate.errors import Fate
+from lockgate.policy.approval import Answer
+from lockgate.tools.registry import Registered
+from lockgate.tools.result import ToolResult
+
+_log: Final = logging.getLogger("lockgate.calls")
+
+
+class Recorder:
+    """Writes the two records of every call (B-02)."""
+
+    def __init__(self, ledger: Ledger, time: Callable[[], float]) -> None:
+        self._ledger = ledger
+        self._time = time
+
+    def running(self, call: Call, digest: str, run: Run) -> None:
+        """The call is about to be made. Raises what the ledger raises."""
+        self._ledger.decision(
+            self._decision("run", call, digest, run.registered, run.reasons, answer=run.answer)
+        )
+
+    def refused(self, call: Call, digest: str, refuse: Refuse) -> None:
+        """The call is not made. A ledger that fails changes nothing about that."""
+        record = self._decision(
+            "refuse",
+            call,
+            digest,
+            refuse.registered,
+            refuse.reasons,
+            answer=refuse.answer,
+            kind=refuse.kind.value,
+            reason=refuse.code,
+        )
+        self._write(call, lambda: self._ledger.decision(record))
+
+    def suspended(self, call: Call, digest: str, ask: Ask, ticket: str) -> None:
+        """The call waits for an answer from elsewhere."""
+        record = self._decision("suspend", call, digest, ask.registered, ask.reasons, ticket=ticket)
+        self._write(call, lambda: self._ledger.decision(record))
+
+    def finished(
+        self, call: Call, result: ToolResult | None, fate: Fate, duration: float, attempts: int
+    ) -> None:
+        """What came of a call that was run; no result if it was cancelled.
+
+        If the ledger fails, the call reads as outcome unknown later, which is the safe way round.
+        """
+        kind = None if result is None or result.kind is None else result.kind.value
+        record = OutcomeRecord(
+            call=call.id,
+            time=self._time(),
+            is_error=result is None or result.is_error,
+            fate=fate.value,
+            duration=duration,
+            attempts=attempts,
+            kind=kind,
+            reason="cancelled" if result is None else result.reason,
+            execution=call.execution.id,
+        )
+        self._write(call, lambda: self._ledger.outcome(record))
+
+    def unwritten(self, call: Call, error: Exception) -> None:
+        """Say in the log that a record is missing; no argument is in it."""
+        _log.warning("no record of call %s could be written: %s", call.id, type(error).__name__)
+
+    def _write(self, call: Call, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, there is no record
+            self.unwritten(call, error)
+
+    def _decision(
+        self,
+        decision: Literal["run", "refuse", "suspend"],
+        call: Call,
+        digest: str,
+        registered: Registered | None,
+        reasons: tuple[Reason, ...],
+        *,
+        answer: Answer | None = None,
+        kind: str | None = None,
+        reason: str | None = None,
+        ticket: str | None = None,
+    ) -> DecisionRecord:
+        execution = call.execution
+        server = fingerprint = level = destructive = idempotent = ruling = None
+        if registered is not None:
+            tool = registered.tool
+            origin = tool.definition.origin
+            server, ruling = origin.server, origin.ruling
+            fingerprint = origin.fingerprint.digest
+            level = tool.side_effect_level.value
+            destructive, idempotent = tool.is_destructive, tool.is_idempotent
+        return DecisionRecord(
+            call=call.id,
+            time=self._time(),
+            entry=execution.entry,
+            execution=execution.id,
+            tool=call.name if registered is not None else call.name[:MAX_NAME],
+            decision=decision,
+            reasons=tuple(ReasonRecord(r.code, r.text, r.source) for r in reasons),
+            arguments_digest=digest,
+            session=execution.session_id,
+            principal=execution.principal,
+            parent_call=call.parent_call,
+            server=server,
+            fingerprint=fingerprint,
+            level=level,
+            destructive=destructive,
+            idempotent=idempotent,
+            ruling=ruling,
+            approver=None if answer is None else answer.approver,
+            approved=None if answer is None else answer.approved,
+            scope=None if answer is None else answer.scope.value,
+            kind=kind,
+            reason=reason,
+            ticket=ticket,
+        )

@@ -1,0 +1,213 @@
+"""Refusals, and what the model is told of each: what stopped the call, and what may help.
+
+Seven causes look alike from a distance (a deny rule, the ceiling, nobody to ask, an unknown tool,
+a server that is down, a person's no, an approver that failed) and need seven different next
+steps, so each has its own kind or reason and its own advice (PB-148). No text holds a value of an
+argument, except the invalid name that the caller wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lockgate.decision import Reason
+from lockgate.policy.approval import Answer
+from lockgate.schema.violation import Violation
+from lockgate.tools.registry import Registered
+from lockgate.tools.result import ErrorKind, ToolResult
+from lockgate.tools.tool import Tool
+
+MAX_NAME = 100
+"""How much of a name that is no tool's is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The call is not made. Nothing was sent."""
+
+    kind: ErrorKind
+    code: str
+    """The reason code of the result."""
+    text: str
+    """For the model: what stopped it and what may help."""
+    reasons: tuple[Reason, ...]
+    registered: Registered | None = None
+    """The tool it was about; None if there is none of that name."""
+    answer: Answer | None = None
+    """The no that refused it, if somebody gave one."""
+
+    def result(self) -> ToolResult:
+        """The error result it becomes."""
+        return ToolResult.error(self.kind, self.text, reason=self.code)
+
+
+def unknown_tool(name: str, near: Sequence[str]) -> Refuse:
+    """No tool has this name; `near` are names of tools this execution is shown."""
+    shown = repr(name if len(name) <= MAX_NAME else name[:MAX_NAME] + "...")
+    advice = f" Did you mean {' or '.join(near)}?" if near else ""
+    text = f"There is no tool named {shown}; names are matched exactly.{advice} Nothing was run."
+    reason = Reason("unknown_tool", "no tool of this name is registered")
+    return Refuse(ErrorKind.UNKNOWN_TOOL, "no_such_tool", text, (reason,))
+
+
+def not_offered(registered: Registered, reason: Reason) -> Refuse:
+    """The tool exists and is not part of what this execution may use."""
+    text = f"{reason.text}. Nothing was run. Use one of the tools you were given."
+    return Refuse(ErrorKind.NOT_OFFERED, reason.code, text, (reason,), registered)
+
+
+def above_ceiling(registered: Registered, reason: Reason) -> Refuse:
+    """The tool can do more than this execution may (S0-05)."""
+    text = (
+        f"{reason.text}. Nothing was run, and no approval can change that for this execution. "
+        "Use a tool within the allowed level, or say that this needs a higher ceiling."
+    )
+    return Refuse(ErrorKind.ABOVE_CEILING, reason.code, text, (reason,), registered)
+
+
+def denied(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
+    """A deny rule matched."""
+    told = "; ".join(dict.fromkeys(reason.text for reason in reasons))
+    text = (
+        f"{registered.tool.name} is denied by a permission rule: {told}. Nothing was run. "
+        "Do not try again or look for a way around it; tell the user what you wanted to do."
+    )
+    return Refuse(ErrorKind.DENIED, "deny_rule", text, reasons, registered)
+
+
+def invalid_arguments(registered: Registered, violations: Sequence[Violation]) -> Refuse:
+    """The arguments do not fit the tool's schema; every violation is told at once."""
+    listed = "\n".join(f"- {violation}" for violation in violations)
+    text = (
+        f"The arguments do not fit the schema of {registered.tool.name}:\n{listed}\n"
+        "Nothing was run. Mend all of these and call again."
+    )
+    reasons = tuple(Reason("invalid_arguments", str(violation)) for violation in violations)
+    return Refuse(ErrorKind.INVALID_ARGUMENTS, "schema", text, reasons, registered)
+
+
+def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
+    """It needs an answer, and no approver is there, or all passed it on (S0-09)."""
+    told = "; ".join(reason.text for reason in reasons)
+    text = (
+        f"{registered.tool.name} needs an approval ({told}), and nobody is there to give one, "
+        "which counts as no. Nothing was run. Asking again will not help; go on without it, or "
+        "report that it needs a run with a person present or a rule that allows it."
+    )
+    return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, reasons, registered)
+
+
+def said_no(registered: Registered, reasons: tuple[Reason, ...], answer: Answer) -> Refuse:
+    """Whoever was asked answered no."""
+    note = f' They said: "{answer.note}"' if answer.note else ""
+    text = (
+        f"The approval of {registered.tool.name} was asked for and refused by {answer.approver}."
+        f"{note} Nothing was run. Do not repeat the call unless you are told to."
+    )
+    return Refuse(ErrorKind.NOT_APPROVED, "said_no", text, reasons, registered, answer)
+
+
+def approver_failed(registered: Registered, reasons: tuple[Reason, ...], approver: str) -> Refuse:
+    """An approver raised, or answered with something that is no answer; that counts as no."""
+    text = (
+        f"{registered.tool.name} needs an approval, and the approver {approver} failed, which "
+        "counts as no. Nothing was run. This is no judgement of the call; report the failure."
+    )
+    failed = Reason("approver_failed", f"the approver {approver} failed")
+    no = Answer(False, approver)
+    return Refuse(
+        ErrorKind.NOT_APPROVED, "approver_failed", text, (*reasons, failed), registered, no
+    )
+
+
+def expired(registered: Registered, reasons: tuple[Reason, ...], approver: str | None) -> Refuse:
+    """Nobody answered in time; that counts as no."""
+    text = (
+        f"{registered.tool.name} needs an approval, and no answer came in time, which counts as "
+        "no. Nothing was run. The call may be made again when somebody is there to answer."
+    )
+    late = Reason("expired", "no answer came in time")
+    no = None if approver is None else Answer(False, approver)
+    return Refuse(ErrorKind.NOT_APPROVED, "expired", text, (*reasons, late), registered, no)
+
+
+def keeps_changing(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
+    """Every answer came to find that the question had become another one."""
+    text = (
+        f"{registered.tool.name} needs an approval, and what it would be for changed while it was "
+        "asked about, several times. Nothing was run. Look at the state of things before you try "
+        "again."
+    )
+    return Refuse(ErrorKind.NOT_APPROVED, "question_changed", text, reasons, registered)
+
+
+def tool_changed(registered: Registered, what: str) -> Refuse:
+    """It is not the tool, or not the call, that was approved (B-01)."""
+    text = (
+        f"{what} of {registered.tool.name} changed after it was approved, so the approval does "
+        "not count. Nothing was run. Look at the tool again before you repeat the call."
+    )
+    reason = Reason("tool_changed", f"{what} is not what was approved")
+    return Refuse(ErrorKind.TOOL_CHANGED, "changed", text, (reason,), registered)
+
+
+def skipped(registered: Registered | None, name: str) -> Refuse:
+    """The turn was interrupted before the call began."""
+    text = f"{name} was not run: the turn was interrupted before it began."
+    reason = Reason("interrupted", "the turn was interrupted before the call began")
+    return Refuse(ErrorKind.SKIPPED, "interrupted", text, (reason,), registered)
+
+
+def cancelled(registered: Registered | None, name: str) -> Refuse:
+    """The task that wanted the call was cancelled while somebody was being asked."""
+    text = f"{name} was not run: it was cancelled before anybody answered."
+    reason = Reason("cancelled", "the call was cancelled before anybody answered")
+    return Refuse(ErrorKind.SKIPPED, "cancelled", text, (reason,), registered)
+
+
+def unrecorded(registered: Registered, what: str) -> Refuse:
+    """The decision could not be written down, so a mutating call is not made (B-02)."""
+    text = (
+        f"{registered.tool.name} was not run: {what}, and without a record no call that changes "
+        "something is made. Repeating it will not help; the operator has to mend it."
+    )
+    reason = Reason("no_record", what)
+    return Refuse(ErrorKind.INTERNAL, "no_record", text, (reason,), registered)
+
+
+def undecided(registered: Registered | None, name: str, error: BaseException) -> Refuse:
+    """Deciding itself failed: a fault of ours, and no way to run the call."""
+    text = (
+        f"{name[:MAX_NAME]} was not run: deciding about it failed ({type(error).__name__}). This "
+        "is a fault of the program, not of the call."
+    )
+    reason = Reason("internal", f"deciding failed with {type(error).__name__}")
+    return Refuse(ErrorKind.INTERNAL, "undecided", text, (reason,), registered)
+
+
+def outcome_unknown(
+    tool: Tool, cause: str, detail: str, attempts: int, look: Sequence[str]
+) -> ToolResult:
+    """A call that may have taken effect: what was sent, what is not known, how to look (B-03).
+
+    `cause` is the reason code; `detail` is what ended it, in words; `look` are names of tools
+    that may show what became of it.
+    """
+    server = tool.definition.origin.server
+    where = f" to {server}" if server is not None else ""
+    times = "once" if attempts == 1 else f"{attempts} times"
+    detail = detail.strip().rstrip(".")
+    if tool.is_read_only:
+        advice = "It only reads, so nothing was changed by it; it may be called again."
+    else:
+        how = f" Look first, for example with {', '.join(look)}." if look else " Look first."
+        advice = (
+            "It may have taken effect: do not assume it failed, and do not simply call it again."
+            + how
+        )
+    text = (
+        f"The outcome of {tool.name} is unknown. The call was started{where} {times}, and it is "
+        f"not known what became of it: {detail}. {advice}"
+    )
+    return ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, text, reason=cause)

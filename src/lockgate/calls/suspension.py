@@ -1,0 +1,203 @@
+"""Tickets: a question that outlives the process that asked it (B-14).
+
+A ticket holds the whole call, its arguments included, so it is kept in the state database and
+nowhere else. It authorises nothing: `resume` decides the call anew, and an answer counts only for
+the definition and the arguments that it was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from lockgate.calls.call import Call
+from lockgate.calls.decide import Given
+from lockgate.calls.unknowns import OpenUnknown
+from lockgate.decision import Reason
+from lockgate.errors import Fate, LocalError
+from lockgate.policy.approval import Answer, Question, Scope
+from lockgate.policy.ceiling import whole
+from lockgate.policy.grants import Grant, concerns_of
+from lockgate.tools.context import Environment, Execution
+from lockgate.traits import SideEffectLevel
+
+
+class TicketReason(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A reason of the question."""
+
+    code: str
+    text: str
+    source: str | None = None
+
+
+class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One suspended call."""
+
+    id: str
+    expires: float
+    """Unix time after which it counts as answered no."""
+    created: float
+    digest: str
+    """`calls.arguments.call_digest` of what the question showed."""
+    fingerprint: str
+    reasons: tuple[TicketReason, ...]
+    call_id: str
+    tool: str
+    arguments: dict[str, Any]
+    execution: str
+    entry: str
+    ceiling: str
+    attended: bool
+    destructive: bool
+    """What the question said of the tool."""
+    cwd: str
+    roots: tuple[str, ...] = ()
+    offer: tuple[str, ...] | None = None
+    session: str | None = None
+    inviting_session: str | None = None
+    principal: str | None = None
+    parent_call: str | None = None
+    timeout: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<Ticket {self.id} for {self.tool}>"
+
+    @property
+    def concerns(self) -> tuple[Reason, ...]:
+        """The reasons that an answer to it answers."""
+        return tuple(Reason(r.code, r.text, r.source) for r in self.reasons)
+
+    def given(self, answer: Answer) -> Given:
+        """`answer`, bound to what the question showed."""
+        return Given(answer, self.digest, self.fingerprint, concerns_of(self.concerns))
+
+    def grant(self, answer: Answer, time: float) -> Grant | None:
+        """What the session is to remember of `answer`; None for an answer to this one call."""
+        session = self.inviting_session or self.session
+        if answer.scope is not Scope.SESSION or session is None:
+            return None
+        return Grant(
+            session=session,
+            tool=self.tool,
+            fingerprint=self.fingerprint,
+            concerns=concerns_of(self.concerns),
+            digest=self.digest if self.destructive else None,
+            approved=answer.approved,
+            approver=answer.approver,
+            time=time,
+            note=answer.note,
+        )
+
+    def call(self) -> Call:
+        """The call as it was made, for the road of today."""
+        execution = Execution(
+            id=self.execution,
+            entry=self.entry,
+            bounds=whole(
+                SideEffectLevel(self.ceiling),
+                None if self.offer is None else frozenset(self.offer),
+            ),
+            attended=self.attended,
+            environment=Environment(Path(self.cwd), tuple(map(Path, self.roots))),
+            session_id=self.session,
+            inviting_session=self.inviting_session,
+            principal=self.principal,
+        )
+        return Call(
+            id=self.call_id,
+            name=self.tool,
+            arguments=self.arguments,
+            execution=execution,
+            parent_call=self.parent_call,
+            timeout=self.timeout,
+        )
+
+
+def ticket_for(
+    call: Call,
+    question: Question,
+    *,
+    id: str,
+    created: float,
+    expires: float,
+) -> Ticket:
+    """The ticket of a call that can not be answered now. `call.arguments` must be plain JSON."""
+    execution = call.execution
+    offer = execution.bounds.offer
+    return Ticket(
+        id=id,
+        expires=expires,
+        created=created,
+        digest=question.digest,
+        fingerprint=question.origin.fingerprint.digest,
+        reasons=tuple(TicketReason(r.code, r.text, r.source) for r in question.reasons),
+        call_id=call.id,
+        tool=call.name,
+        arguments=dict(call.arguments),
+        execution=execution.id,
+        entry=execution.entry,
+        ceiling=execution.bounds.ceiling.value,
+        attended=execution.attended,
+        destructive=question.destructive,
+        cwd=str(execution.environment.cwd),
+        roots=tuple(map(str, execution.environment.roots)),
+        offer=None if offer is None else tuple(sorted(offer)),
+        session=execution.session_id,
+        inviting_session=execution.inviting_session,
+        principal=execution.principal,
+        parent_call=call.parent_call,
+        timeout=call.timeout,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What is about to be sent for a ticket, written down with its consumption."""
+
+    unknown: OpenUnknown
+    """What it becomes if nobody comes back to say how it ended."""
+    replayable: bool
+    """Whether a second run could do no harm; an unknown outcome then stands in nobody's way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """How a ticket ends: with an answer, and, if the call is to run, with its intent."""
+
+    answer: Answer
+    time: float
+    """Unix time of the answer."""
+    grant: Grant | None = None
+    intent: Intent | None = None
+
+
+class TicketGone(LocalError):
+    """There is no open ticket of that name: it was never issued, or it has been answered."""
+
+
+class TicketStore(Protocol):
+    """Where tickets wait. Its methods raise `LockgateError` if the place fails."""
+
+    def put(self, ticket: Ticket) -> Ticket:
+        """Keep it. An open ticket for the same call and digest is returned instead: joined."""
+        ...
+
+    def get(self, ticket: str) -> Ticket:
+        """The open ticket of that name. Raises `TicketGone`."""
+        ...
+
+    def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
+        """Use the ticket up, once, in one transaction with the grant and the intent.
+
+        `before` is called inside it, when nothing can refuse any more but the disk; what it
+        raises undoes everything and is raised. Raises `TicketGone` if another was first.
+        """
+        ...
+
+    def finished(self, intent: OpenUnknown, fate: Fate) -> None:
+        """Note how the call of an intent ended. Without it the outcome stays open."""
+        ...

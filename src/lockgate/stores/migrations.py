@@ -1,0 +1,79 @@
+"""The schema of the state database, as the steps that made it. A step is never edited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step, applied once, in a transaction of its own."""
+
+    version: int
+    name: str
+    statements: tuple[str, ...]
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    Migration(
+        1,
+        "tickets, grants and intents",
+        (
+            """
+            CREATE TABLE migrations (
+                version INTEGER PRIMARY KEY,
+                name TEXT NOT NULL,
+                applied TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+            )
+            """,
+            # `body` is the ticket as JSON. One call, one open ticket: an equal question joins it.
+            """
+            CREATE TABLE tickets (
+                id TEXT PRIMARY KEY,
+                execution TEXT NOT NULL,
+                call_id TEXT NOT NULL,
+                digest TEXT NOT NULL,
+                expires REAL NOT NULL,
+                body BLOB NOT NULL,
+                answered REAL,
+                approved INTEGER,
+                approver TEXT
+            )
+            """,
+            """
+            CREATE UNIQUE INDEX one_open_ticket ON tickets (execution, call_id, digest)
+                WHERE answered IS NULL
+            """,
+            """
+            CREATE TABLE grants (
+                id INTEGER PRIMARY KEY,
+                session TEXT NOT NULL,
+                tool TEXT NOT NULL,
+                body BLOB NOT NULL
+            )
+            """,
+            "CREATE INDEX grants_of_a_tool ON grants (session, tool)",
+            # A call that was about to be sent: the key is the fence. No fate means that `owner`,
+            # the process that sent it, has not come back to say.
+            """
+            CREATE TABLE intents (
+                execution TEXT NOT NULL,
+                call_id TEXT NOT NULL,
+                scope TEXT NOT NULL,
+                tool TEXT NOT NULL,
+                replayable INTEGER NOT NULL,
+                started REAL NOT NULL,
+                owner TEXT NOT NULL,
+                fate TEXT,
+                closed_by TEXT,
+                PRIMARY KEY (execution, call_id)
+            ) WITHOUT ROWID
+            """,
+            """
+            CREATE INDEX open_intents ON intents (scope, tool)
+                WHERE closed_by IS NULL AND NOT replayable
+            """,
+        ),
+    ),
+)
