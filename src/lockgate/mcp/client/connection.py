@@ -36,6 +36,10 @@ MakeRequest: TypeAlias = Callable[[int], Outgoing]
 NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
 
 
+class Unwritable(LocalError):
+    """The params of a request have no JSON form; nothing was sent."""
+
+
 class Connection:
     """Made unopened; `open` it once, `close` it as often as you like.
 
@@ -147,7 +151,7 @@ class Connection:
 
         `timeout` in seconds; None is the connection's own. Raises `PeerError` (phase REQUEST):
         NOT_CONNECTED, TIMEOUT, CLOSED, REFUSED with the peer's code and words, MALFORMED,
-        TOO_LARGE; and `LocalError` for params that are no JSON.
+        TOO_LARGE; and `Unwritable` for params that have no JSON form.
         """
         dialect = self.dialect
         return await self.ask(lambda id: dialect.request(id, method, params), timeout=timeout)
@@ -307,7 +311,7 @@ def _made(make: MakeRequest, identity: int) -> Outgoing:
         return make(identity)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         kind = type(error).__name__
-        raise LocalError(f"the params of the request can not be written as JSON ({kind})") from None
+        raise Unwritable(f"the params of the request can not be written as JSON ({kind})") from None
 
 
 def _is_set(answer: asyncio.Future[Answer]) -> bool:

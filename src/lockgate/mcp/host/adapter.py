@@ -1,0 +1,160 @@
+"""A server's tool as a tool like any other (S3-01): nothing past here can tell it is remote."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from lockgate.content import Content, JSONObject, Text
+from lockgate.errors import Fate, LocalError
+from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.tools import ToolClient
+from lockgate.mcp.host.ruling import Ruling
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.protocol.results import CallResult, ListedTool
+from lockgate.tools.context import ToolContext
+from lockgate.tools.fingerprint import Fingerprint, fingerprint
+from lockgate.tools.naming import server_tool_name
+from lockgate.tools.origin import Origin
+from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+from lockgate.tools.tool import Tool, ToolDefinition
+from lockgate.traits import (
+    ConcurrencyBehavior,
+    DestructiveBehavior,
+    IdempotencyBehavior,
+    InterruptBehavior,
+    SideEffectLevel,
+)
+
+
+class McpTool(Tool):
+    """One tool of one server, declared as its ruling says.
+
+    Registered as `mcp__<server>__<tool>`; the wire gets the original name. Bound to the session it
+    was listed on: when that has ended, calls answer not_connected and nothing is sent.
+    """
+
+    def __init__(
+        self, settings: ServerSettings, session: ServerSession, listed: ListedTool, ruling: Ruling
+    ) -> None:
+        self._client = ToolClient(session)
+        self._server = settings.name
+        self._original = listed.name
+        self._ruling = ruling
+        self._timeout = settings.request_timeout
+        self._lane = f"server:{settings.name}" if settings.lane == "server" else None
+        self._definition = ToolDefinition(
+            name=server_tool_name(settings.name, listed.name),
+            description=listed.description,
+            input_schema=listed.input_schema,
+            origin=Origin(
+                source="mcp",
+                server=settings.name,
+                original_name=listed.name,
+                fingerprint=definition_fingerprint(settings, session, listed),
+                claim=_object(listed.claims.raw),
+                ruling=ruling.source,
+                reasons={
+                    **ruling.reasons,
+                    "interruptible": "what is asked of a server is given up",
+                },
+                remarks=(*listed.remarks, *ruling.remarks),
+            ),
+            title=listed.title or listed.claims.title,
+            output_schema=listed.output_schema,
+        )
+
+    @property
+    def definition(self) -> ToolDefinition:
+        return self._definition
+
+    @property
+    def side_effect_level(self) -> SideEffectLevel:
+        return self._ruling.level
+
+    @property
+    def destructive_behavior(self) -> DestructiveBehavior:
+        return self._ruling.destructive
+
+    @property
+    def idempotency_behavior(self) -> IdempotencyBehavior:
+        return self._ruling.idempotent
+
+    @property
+    def concurrency_behavior(self) -> ConcurrencyBehavior:
+        """As ruled; a lane for the whole server is stronger than a tool's own freedom."""
+        if self._lane is not None:
+            return ConcurrencyBehavior.SEQUENTIAL
+        return self._ruling.concurrent
+
+    @property
+    def interrupt_behavior(self) -> InterruptBehavior:
+        return InterruptBehavior.COOPERATIVE
+
+    @property
+    def lane(self) -> str:
+        """Its own name, or one for all tools of the server; no tool's name holds a colon."""
+        return self._lane or self._definition.name
+
+    async def _run(
+        self, arguments: Mapping[str, Any], context: ToolContext
+    ) -> ToolResult | Outcome:
+        timeout = self._timeout
+        if context.deadline is not None:
+            left = context.deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                text = "the time for this call was over before it was sent"
+                return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
+            timeout = min(timeout, left)
+        try:
+            result = await self._client.call(self._original, arguments, timeout=timeout)
+        except Unwritable as error:
+            refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
+            return Outcome(refused, Fate.NOT_SENT)
+        except LocalError as error:
+            misused = ToolResult.error(ErrorKind.INTERNAL, str(error), reason="misused")
+            return Outcome(misused, Fate.NOT_SENT)
+        return self._shown(result)
+
+    def _shown(self, result: CallResult) -> ToolResult:
+        """The server's answer as a result; an answer without content shows what else it has."""
+        content: tuple[Content, ...] = result.content
+        if not content and result.structured is not None:
+            content = (Text(msgspec.json.encode(result.structured).decode()),)
+        if not result.is_error:
+            return ToolResult(content, structured=result.structured)
+        if not content:
+            content = (Text(f"{self._server} reported an error without saying which"),)
+        return ToolResult.error(
+            ErrorKind.TOOL_ERROR,
+            "",
+            reason="reported",
+            content=content,
+            structured=result.structured,
+        )
+
+
+def definition_fingerprint(
+    settings: ServerSettings, session: ServerSession, listed: ListedTool
+) -> Fingerprint:
+    """What a definition was: all that a model or a person may have judged it by (B-06)."""
+    return fingerprint(
+        {
+            "name": listed.name,
+            "title": listed.title,
+            "description": listed.description,
+            "inputSchema": listed.input_schema,
+            "outputSchema": listed.output_schema,
+            "annotations": listed.claims.raw,
+            "endpoint": settings.endpoint.identity(),
+            "instructions": session.profile.instructions,
+        }
+    )
+
+
+def _object(raw: Any) -> JSONObject | None:
+    return cast("JSONObject", raw) if isinstance(raw, dict) else None

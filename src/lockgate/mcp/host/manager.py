@@ -1,0 +1,249 @@
+"""Many servers as tools: started together under one deadline, held, and closed (S3-06, S3-08).
+
+One server's failure never harms another (S3-10). Registering is done here, at one place and in the
+order of the configuration, once everything that was going to start has started: so the outcome
+does not depend on which server was quicker, and here every ruling is made (S0-11).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, MutableMapping, Sequence
+from importlib.metadata import version
+from typing import TypeAlias
+
+from lockgate.errors import ConfigError, Fault, LocalError, Problem
+from lockgate.mcp.client.connect import PROBE_PATIENCE
+from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.host.adapter import McpTool
+from lockgate.mcp.host.holder import ServerHolder
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, StartReport
+from lockgate.mcp.host.trust import resolve
+from lockgate.mcp.protocol.eras import Era
+from lockgate.mcp.protocol.outgoing import ClientIdentity
+from lockgate.mcp.protocol.results import ListedTool
+from lockgate.mcp.transport.base import Transport
+from lockgate.schema.error import SchemaError
+from lockgate.tools.naming import server_tool_name
+from lockgate.tools.registry import NameRefused, Registry
+from lockgate.traits import ConcurrencyBehavior
+
+logger = logging.getLogger(__name__)
+
+MakeTransport: TypeAlias = Callable[[ServerSettings], Transport]
+"""How a configured server is reached."""
+
+SPAWN_ALLOWANCE = 30.0
+"""Seconds on top of the longest request timeout that starting all servers may take (S3-08)."""
+CLOSING_BOUND = 15.0
+"""Seconds that closing waits for a server before it says that it could not be closed."""
+
+
+class Manager:
+    """The MCP servers of one runtime. `start` once, `close` as often as you like."""
+
+    def __init__(
+        self,
+        servers: Sequence[ServerSettings],
+        *,
+        connect: MakeTransport,
+        bound: float | None = None,
+        startup_budget: float | None = None,
+        listeners: Sequence[Listener] = (),
+        client: ClientIdentity | None = None,
+        probe_patience: float = PROBE_PATIENCE,
+        eras: MutableMapping[str, Era] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start nothing yet.
+
+        `bound` is the seconds that `start` may take, by default the longest request timeout plus
+        SPAWN_ALLOWANCE; `startup_budget` is the operator's lower one (S3-20). `listeners` hear the
+        notifications of every server. `client` is who we say we are, by default lockgate and its
+        version. `probe_patience` and `eras`: see `client.connect`. `clock` gives seconds, for
+        timings only. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget
+        that is not over 0 or above the bound.
+        """
+        if bound is None:
+            bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
+        _check(servers, bound, startup_budget)
+        self._limit = bound if startup_budget is None else startup_budget
+        who = client or ClientIdentity("lockgate", version("lockgate"))
+        remembered: MutableMapping[str, Era] = {} if eras is None else eras
+        self._holders = tuple(
+            ServerHolder(
+                settings,
+                connect(settings),
+                client=who,
+                probe_patience=probe_patience,
+                eras=remembered,
+                listeners=listeners,
+                clock=clock,
+            )
+            for settings in servers
+        )
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+        self._registry: Registry | None = None
+        self._closing = False
+
+    @property
+    def statuses(self) -> tuple[ServerStatus, ...]:
+        """Every server now, in the order of the configuration."""
+        return tuple(holder.status() for holder in self._holders)
+
+    async def start(self, registry: Registry) -> StartReport:
+        """Start every server at once and register the tools of those that did start in time.
+
+        Returns at the deadline at the latest; what is given up then is closed in the background,
+        and `close` waits for it. Servers fail in the report, not by an exception. Cancelled, all is
+        closed. Raises `LocalError` if it was called before, or the manager is closed meanwhile.
+        """
+        if self._loop is not None or self._closing:
+            raise LocalError("a manager is started once: make a new one")
+        self._loop = asyncio.get_running_loop()
+        self._tasks = tuple(holder.begin() for holder in self._holders)
+        try:
+            await self._settle()
+            if self._closing:
+                raise LocalError("the manager was closed while it was starting")
+            self._registry = registry
+            for holder in self._holders:
+                self._register(holder, registry)
+        except BaseException:
+            await self.close()
+            raise
+        return self._report()
+
+    async def close(self) -> None:
+        """Close every server and wait until nothing is left. Idempotent; any task may.
+
+        Registered tools are withdrawn. What goes wrong with one server is logged and the others
+        still close; never raises but for a wrong loop.
+        """
+        if self._loop is not None and self._loop is not asyncio.get_running_loop():
+            raise LocalError("the manager belongs to another event loop: close it where it started")
+        self._closing = True
+        for holder in self._holders:
+            holder.stop()
+        if self._registry is not None:
+            self._registry.withdraw(name for h in self._holders for name in h.tools)
+        if not self._tasks:
+            return
+        _, stubborn = await asyncio.wait(self._tasks, timeout=CLOSING_BOUND)
+        for task in stubborn:
+            logger.error("%s could not be closed in %g s", task.get_name(), CLOSING_BOUND)
+
+    async def _settle(self) -> None:
+        """Wait until every server is ready or has failed; give up those that are late."""
+        try:
+            async with asyncio.timeout(self._limit):
+                for holder in self._holders:
+                    await holder.wait_settled()
+        except TimeoutError:
+            text = f"timeout: it was not ready within {self._limit:g} s, the bound for all servers"
+            for holder in self._holders:
+                if holder.state is ServerState.CONNECTING:
+                    holder.fail(text, Fault.TIMEOUT)
+
+    def _register(self, holder: ServerHolder, registry: Registry) -> None:
+        """Rule on each tool of a server that is ready, and let it in."""
+        session = holder.session
+        if session is None or holder.state is not ServerState.READY:
+            return
+        settings, listing = holder.settings, holder.listing
+        present = {tool.definition.origin.server for tool in registry.snapshot().tools}
+        if settings.name in present:
+            holder.fail("a server of that name is registered already", None)
+            return
+        holder.left_out.extend(LeftOutTool(out.tool, out.reason) for out in listing.left_out)
+        for listed in listing.tools:
+            tool = self._ruled(settings, session, listed)
+            try:
+                registry.register(tool)
+            except (NameRefused, SchemaError) as error:
+                holder.left_out.append(LeftOutTool(listed.name, str(error)))
+            else:
+                holder.tools.append(tool.name)
+        holder.remarks.extend((*session.profile.remarks, *listing.remarks))
+        holder.remarks.extend(_unused(settings, {listed.name for listed in listing.tools}))
+        for out in holder.left_out:
+            logger.warning(
+                "MCP server %s: tool %.100r left out: %s", settings.name, out.tool, out.reason
+            )
+
+    def _ruled(
+        self, settings: ServerSettings, session: ServerSession, listed: ListedTool
+    ) -> McpTool:
+        verdict = settings.verdicts.get(listed.name)
+        ruling = resolve(listed.claims, settings.annotation_trust, verdict)
+        return McpTool(settings, session, listed, ruling)
+
+    def _report(self) -> StartReport:
+        unreachable: list[str] = []
+        missing: list[str] = []
+        for holder in self._holders:
+            status = holder.status()
+            if status.state is ServerState.READY:
+                missing.extend(_missing(holder.settings, status))
+            elif status.required:
+                reason = status.reason or status.state.value
+                unreachable.append(f"required server {status.name} did not start: {reason}")
+        return StartReport(self.statuses, tuple(unreachable), tuple(missing))
+
+    def __repr__(self) -> str:
+        states = ", ".join(f"{h.settings.name} {h.state.value}" for h in self._holders)
+        return f"<Manager {states or 'without servers'}>"
+
+
+def _check(servers: Sequence[ServerSettings], bound: float, budget: float | None) -> None:
+    problems: list[Problem] = []
+    names = [settings.name for settings in servers]
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        problems.append(
+            Problem(f"the server name {name!r} is used more than once", path="mcp.servers")
+        )
+    if budget is not None and not 0 < budget <= bound:
+        problems.append(
+            Problem(
+                f"startupBudget is {budget:g} s; it must be over 0 and at most {bound:g} s, the "
+                "safety bound",
+                path="mcp.startupBudget",
+                hint="leave it out to use the safety bound",
+            )
+        )
+    if problems:
+        raise ConfigError(*problems)
+
+
+def _missing(settings: ServerSettings, status: ServerStatus) -> list[str]:
+    """What the operator expects of a server that did start, and it has not got (B-07)."""
+    left_out = {out.tool: out.reason for out in status.left_out}
+    missing: list[str] = []
+    for expected in settings.expect_tools:
+        if server_tool_name(settings.name, expected) in status.tools:
+            continue
+        why = left_out.get(expected)
+        what = "is not listed by it" if why is None else f"was left out: {why}"
+        missing.append(f"server {settings.name}: the expected tool {expected!r} {what}")
+    return missing
+
+
+def _unused(settings: ServerSettings, listed: Collection[str]) -> list[str]:
+    """What the operator wrote for this server that has no effect."""
+    remarks = [
+        f"the verdict for {name!r} applies to nothing: no such tool is listed"
+        for name in settings.verdicts
+        if name not in listed
+    ]
+    if settings.lane == "server":
+        remarks.extend(
+            f"the verdict concurrent for {name!r} has no effect: lane is server"
+            for name, verdict in settings.verdicts.items()
+            if verdict.concurrent is ConcurrencyBehavior.CONCURRENT_SAFE
+        )
+    return remarks

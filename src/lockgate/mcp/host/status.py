@@ -1,0 +1,92 @@
+"""How every server is doing, and what came of starting them all."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lockgate.errors import ContractError, Fault
+
+
+class ServerState(enum.Enum):
+    """Where a server is."""
+
+    CONNECTING = "connecting"
+    """Being spawned, agreed with and listed; also before that."""
+    READY = "ready"
+    """Connected; its tools are registered."""
+    FAILED = "failed"
+    """It did not start, or was lost later. Tools of a lost one stay and answer not_connected."""
+    CLOSED = "closed"
+    """Closed by us, in good order."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutTool:
+    """A tool of a server that is not registered."""
+
+    tool: str
+    """Its original name, or its place in the list if it has none."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """One server at one moment."""
+
+    name: str
+    state: ServerState
+    required: bool
+    transport: str
+    """A short name of what it is reached by, without secrets."""
+    reason: str | None = None
+    """Why it failed; None otherwise."""
+    fault: Fault | None = None
+    """What kind of failure that is."""
+    seconds: float = 0.0
+    """From the start until it was ready, or had failed; until now while it is connecting."""
+    seconds_to_connect: float | None = None
+    """Of that, spawning and agreeing; the rest is reading its list of tools."""
+    revision: str | None = None
+    """The protocol revision that is spoken."""
+    era: str | None = None
+    """`legacy` or `modern`."""
+    server: str | None = None
+    """How it names itself, with its version."""
+    tools: tuple[str, ...] = ()
+    """Registered names, in the server's order."""
+    left_out: tuple[LeftOutTool, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What is odd about the server, its list or what is configured for it; one sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartReport:
+    """What came of starting every configured server (S3-10, B-07)."""
+
+    servers: tuple[ServerStatus, ...]
+    """In the order of the configuration."""
+    unreachable: tuple[str, ...] = ()
+    """One sentence for each required server that did not start."""
+    missing: tuple[str, ...] = ()
+    """One sentence for each expected tool that a server which did start has not got."""
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the servers that did not start."""
+        return tuple(s.name for s in self.servers if s.state is not ServerState.READY)
+
+    @property
+    def errors(self) -> Mapping[str, str]:
+        """By name of each server that did not start: why."""
+        return {
+            s.name: s.reason or s.state.value
+            for s in self.servers
+            if s.state is not ServerState.READY
+        }
+
+    def broken(self) -> ContractError | None:
+        """What the operator relies on and does not hold, all of it; None if everything holds."""
+        problems = (*self.missing, *self.unreachable)
+        return ContractError(*problems) if problems else None
