@@ -117,7 +117,8 @@ def remote_prefix_in_two_places(source: Source) -> Seen:
 # ------------------------------------------------------------------ no ambient state, no magic
 
 _READ_ONLY = frozenset(
-    {"Mapping", "Sequence", "Set", "AbstractSet", "Collection", "Iterable", "frozenset", "tuple"}
+    {"Mapping", "Sequence", "Set", "AbstractSet", "Collection", "Iterable", "JSONObject"}
+    | {"frozenset", "tuple"}
 )
 _MUTABLE_MAKERS = frozenset(
     {"list", "dict", "set", "bytearray", "defaultdict", "deque", "Counter", "OrderedDict", "count"}
@@ -246,7 +247,8 @@ def no_long_file(source: Source) -> Seen:
 def public_names_are_explained(source: Source) -> Seen:
     """Modules, classes, functions and methods say what they are for.
 
-    A method that only returns one expression, or that a base class may have explained, need not.
+    A method that only returns one expression, or that an interface or a base class explains, need
+    not; nor the overloads of a function.
     """
     if source.inside(GENERATED):
         return
@@ -256,13 +258,15 @@ def public_names_are_explained(source: Source) -> Seen:
     for node in tree.body:
         if not isinstance(node, _NAMED) or node.name.startswith("_"):
             continue
-        if ast.get_docstring(node) is None:
+        overloads = {last_name(decorator) for decorator in node.decorator_list} & {"overload"}
+        if ast.get_docstring(node) is None and not overloads:
             yield node.lineno, f"{node.name} has no docstring"
         bases = {last_name(base) for base in getattr(node, "bases", ())}
         if isinstance(node, ast.ClassDef) and bases <= {"Protocol", "ABC", "Struct"}:
             methods = [n for n in node.body if isinstance(n, _FUNCTION) and len(n.body) > 1]
             for method in methods:
-                if not method.name.startswith("_") and ast.get_docstring(method) is None:
+                told = ast.get_docstring(method) is not None or method.name in source.interface
+                if not method.name.startswith("_") and not told:
                     yield method.lineno, f"{node.name}.{method.name} has no docstring"
 
 

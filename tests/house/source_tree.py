@@ -15,6 +15,8 @@ class Source:
     path: str
     text: str
     tree: ast.Module
+    interface: frozenset[str] = frozenset()
+    """Names of methods that some Protocol or abstract class of the whole tree explains."""
 
     def inside(self, *places: str) -> bool:
         """Whether this is one of the files, or lies in one of the folders (ending in `/`)."""
@@ -26,11 +28,23 @@ class Source:
 
 def read_tree(package: Path) -> list[Source]:
     """Every Python file under `package`, parsed, in a stable order."""
-    sources: list[Source] = []
-    for file in sorted(package.rglob("*.py")):
-        text = file.read_text(encoding="utf-8")
-        sources.append(Source(file.relative_to(package).as_posix(), text, ast.parse(text)))
-    return sources
+    files = {file: file.read_text(encoding="utf-8") for file in sorted(package.rglob("*.py"))}
+    trees = {file: ast.parse(text) for file, text in files.items()}
+    interface = frozenset(name for tree in trees.values() for name in _explained(tree))
+    return [
+        Source(file.relative_to(package).as_posix(), text, trees[file], interface)
+        for file, text in files.items()
+    ]
+
+
+def _explained(tree: ast.Module) -> Iterator[str]:
+    """Methods that an interface says the meaning of, so that each implementation need not."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and {"Protocol", "ABC"} & set(map(last_name, node.bases)):
+            methods = [
+                n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
+            yield from (method.name for method in methods if ast.get_docstring(method))
 
 
 def last_name(node: ast.AST) -> str:
