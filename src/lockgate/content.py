@@ -60,6 +60,7 @@ class ResourceLink:
     annotations: JSONObject | None = None
 
     def as_text(self) -> str:
+        """Its name and address, with its type where that is known."""
         detail = f", {self.mime_type}" if self.mime_type else ""
         return f"[resource {self.name}: {self.uri}{detail}]"
 
@@ -75,6 +76,7 @@ class EmbeddedResource:
     annotations: JSONObject | None = None
 
     def as_text(self) -> str:
+        """The text itself; of anything else the address, type and size."""
         if self.text is not None:
             return self.text
         kind = self.mime_type or "binary"

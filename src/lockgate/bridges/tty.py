@@ -41,12 +41,13 @@ class Terminal:
             return 80
 
     def close(self) -> None:
+        """Close both; once."""
         os.close(self.source)
         if self.sink != self.source:
             os.close(self.sink)
 
     async def show(self, text: str) -> None:
-        """Write all of `text`, waiting while the terminal is stopped. Raises OSError if it is gone."""
+        """Write all of `text`; waits while the terminal is stopped. OSError means it is gone."""
         data = memoryview(text.encode("utf-8", "backslashreplace"))
         while data:
             try:

@@ -66,4 +66,5 @@ class ScriptedApprover:
         return reply
 
     def __repr__(self) -> str:
-        return f"<ScriptedApprover {self._name}: {len(self.questions)} asked, {len(self._replies)} left>"
+        asked, left = len(self.questions), len(self._replies)
+        return f"<ScriptedApprover {self._name}: {asked} asked, {left} left>"

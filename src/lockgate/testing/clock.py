@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FakeClock:
-    """Seconds that a test decides about. Pass it wherever a `Callable[[], float]` clock is taken."""
+    """Seconds that a test decides about: pass it where a `Callable[[], float]` clock is taken."""
 
     def __init__(self, now: float = 1_800_000_000.0) -> None:
         """`now` is what it shows at first: a Unix time or any other count of seconds."""

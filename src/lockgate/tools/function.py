@@ -191,7 +191,10 @@ def _refuse_odd_functions(function: object) -> None:
 
 
 @overload
-def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
+def tool(function: Callable[P, R], /) -> FunctionTool[P, R]:
+    """`@tool`: nothing is declared, every trait is the worst case."""
+
+
 @overload
 def tool(
     *,
@@ -203,7 +206,10 @@ def tool(
     name: str | None = None,
     title: str | None = None,
     category: str | None = None,
-) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
+) -> Callable[[Callable[P, R]], FunctionTool[P, R]]:
+    """`@tool(...)`: a declaration."""
+
+
 def tool(
     function: Callable[P, R] | None = None,
     /,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from typing import Final
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 """Categories that are escaped, the plain space excepted."""
 _DRAWN_AS_NOTHING: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and marks by category, blanks by sight: fillers of Hangul, Khmer and Braille."""
-_NAMED: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_NAMED: Final[Mapping[str, str]] = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MAX_MARKS: Final = 3
 """Combining marks in a row that writing needs; more of them pile up over the lines around."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import inspect
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -19,9 +18,8 @@ async def in_thread(work: Callable[[], object], threads: Executor) -> ToolResult
     Cancelled while it runs, the thread can not be stopped: it goes on, and the cancellation that
     passes here leaves the call's fate unknown to whoever waits.
     """
-    context = contextvars.copy_context()
     try:
-        future = threads.submit(context.run, _guarded, work)
+        future = threads.submit(_guarded, work)
     except RuntimeError:  # the pool is shut down
         text = "nothing was run: the runtime is closing"
         error = ToolResult.error(ErrorKind.INTERNAL, text, reason="closing")
