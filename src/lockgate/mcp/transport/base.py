@@ -49,6 +49,14 @@ class Link(Protocol):
         """
         ...
 
+    def last_words(self) -> str:
+        """What the server said lately beside the protocol, such as the end of its standard error.
+
+        For the message of a request that is never answered: bounded, printable, empty if nothing
+        was said. `Receiver.closed` has it in its error already.
+        """
+        ...
+
 
 class Transport(Protocol):
     """How to reach one server. Opened anew for each connection."""

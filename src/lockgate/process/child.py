@@ -1,0 +1,315 @@
+"""One child process: started, listened to, and ended for certain with all of its group.
+
+Its death is noticed by the process itself, never by its pipes, which a grandchild may hold open.
+Ending it is a ladder that always reaches its end (S3-23): standard input closed, SIGTERM to the
+group, SIGKILL to the group, reaped; also when its owner is cancelled, in starting or in ending.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import IO, Protocol
+
+from lockgate.process.group import Group, start_options
+from lockgate.process.outlast import outlast
+from lockgate.process.program import Program, find, not_started
+from lockgate.process.status import ExitStatus
+from lockgate.process.watch import Process, Watch, watch
+
+PIPE_SIZE = 256 * 1024
+"""Bytes that standard output may hold unread, where the system lets us say so. It is what asyncio
+reads at once; the usual 64 KiB make a large output wait for us four times as often."""
+F_SETPIPE_SZ = 1031
+"""Of fcntl, on Linux."""
+POLL = 0.01
+"""Seconds between two looks at whether a group is empty, of which the system does not tell."""
+KILLED = 5.0
+"""Seconds that a killed process may take to be gone; longer only if the kernel itself is stuck."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grace:
+    """How long a child is waited for before the next, ruder step. Seconds."""
+
+    stdin: float = 2.0
+    """After its standard input was closed."""
+    terminate: float = 2.0
+    """After SIGTERM."""
+
+
+class Listener(Protocol):
+    """Who is told what becomes of a child. All on the loop; the names are asyncio's."""
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Output: `fd` is 1 or 2."""
+        ...
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """A pipe is gone: 0 when nobody reads what is written, 1 and 2 at their end."""
+        ...
+
+    def pause_writing(self) -> None:
+        """More waits to be written than should."""
+        ...
+
+    def resume_writing(self) -> None:
+        """That was written."""
+        ...
+
+    def process_exited(self) -> None:
+        """The child itself has ended: once, before or after the end of its pipes."""
+        ...
+
+
+class Child:
+    """A running child. Made by `Child.start`; whoever made it closes it."""
+
+    def __init__(self, process: Process, name: str, listener: Listener, grace: Grace) -> None:
+        self.name = name
+        self.pid = process.pid
+        self.status: ExitStatus | None = None
+        """How it ended; None while it runs."""
+        self._process = process
+        self._listener = listener
+        self._grace = grace
+        self._group = Group(process.pid)
+        self._loop = asyncio.get_running_loop()
+        self._watch: Watch | None = None
+        self._exited = asyncio.Event()
+        files = (process.stdin, process.stdout, process.stderr)
+        self._pipes = [_Pipe(fd, file, listener) for fd, file in enumerate(files) if file]
+        self._stdin: asyncio.WriteTransport | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def start(cls, program: Program, listener: Listener, grace: Grace | None = None) -> Child:
+        """Start a program with three pipes.
+
+        Raises `PeerError` (SPAWN, NOT_STARTED, NOT_SENT). Failed or cancelled, nothing is left.
+        """
+        child = cls(_spawn(program), program.name, listener, grace or Grace())
+        try:
+            child._watch = watch(child._process, child._on_exit)
+            await child._connect()
+        except OSError as error:
+            await child.close()
+            raise not_started(program, f"its pipes can not be used ({error.strerror})") from None
+        except BaseException:
+            await child.close()
+            raise
+        return child
+
+    @property
+    def stdin(self) -> asyncio.WriteTransport:
+        """Where its standard input is written. Writing never blocks; see `pause_writing`."""
+        if self._stdin is None:
+            raise RuntimeError("the child is not started yet")
+        return self._stdin
+
+    async def wait(self) -> ExitStatus | None:
+        """Wait for the child itself to end, whoever holds its pipes.
+
+        None only after `close` had to give up on a process that the kernel does not let go of.
+        """
+        await self._exited.wait()
+        return self.status
+
+    async def close(self) -> ExitStatus | None:
+        """End the child and what is left of its group; idempotent, from any number of tasks.
+
+        Returns when all is gone. Cancelled, it goes on to the end and passes the cancellation on
+        then: no longer than both graces and a moment.
+        """
+        if self._ending is None:
+            self._ending = self._loop.create_task(self._end(), name=f"lockgate ends {self.name}")
+        await outlast(self._ending)
+        return self.status
+
+    async def _connect(self) -> None:
+        stdin, stdout, stderr = self._pipes
+        self._stdin, _ = await self._loop.connect_write_pipe(lambda: stdin, stdin.file)
+        await self._loop.connect_read_pipe(lambda: stdout, stdout.file)
+        await self._loop.connect_read_pipe(lambda: stderr, stderr.file)
+
+    def _on_exit(self) -> None:
+        """The child itself has ended. What it left in its group is ended too (PB-016)."""
+        returncode = self._process.poll()
+        if returncode is None:
+            return  # told too early; we are told again
+        self._stop_watching()
+        self.status = ExitStatus(returncode)
+        self._exited.set()
+        if self._ending is None and self._group.left():
+            self._ending = self._loop.create_task(self._end(), name=f"lockgate ends {self.name}")
+        self._listener.process_exited()
+
+    async def _end(self) -> None:
+        """The ladder. Ends what is there to be ended, and lets go of everything."""
+        try:
+            if self.status is None:
+                self._close_stdin()
+                await self._within(self._grace.stdin, self._exited.wait)
+            if self._alive():
+                self._group.terminate()
+                await self._within(self._grace.terminate, self._gone)
+            if self._alive():
+                self._group.kill()
+                await self._within(KILLED, self._exited.wait)
+        except asyncio.CancelledError:
+            # The loop is being ended around us: no more patience, but still no orphan.
+            self._kill_now()
+            raise
+        finally:
+            self._stop_watching()
+            self._exited.set()
+            await self._let_go()
+
+    def _alive(self) -> bool:
+        return self.status is None or self._group.left()
+
+    async def _gone(self) -> None:
+        await self._exited.wait()
+        pause = POLL
+        while self._group.left():
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 5 * POLL)
+
+    async def _within(self, seconds: float, wait: Callable[[], Awaitable[object]]) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await wait()
+        except TimeoutError:
+            pass
+
+    def _kill_now(self) -> None:
+        """Kill and reap without another turn of the loop."""
+        if not self._alive():
+            return
+        self._group.kill()
+        try:
+            returncode = self._process.wait(timeout=KILLED)
+        except subprocess.TimeoutExpired:
+            return
+        if self.status is None:
+            self.status = ExitStatus(returncode)
+            self._listener.process_exited()
+
+    def _close_stdin(self) -> None:
+        """What was written is still delivered, if the child reads it, and then end of file."""
+        if self._stdin is not None:
+            self._stdin.close()
+        else:
+            self._pipes[0].file.close()
+
+    def _stop_watching(self) -> None:
+        if self._watch is not None:
+            self._watch.stop()
+            self._watch = None
+
+    async def _let_go(self) -> None:
+        """Close our ends of the pipes, whoever holds the others."""
+        for pipe in self._pipes:
+            pipe.abandon()
+        for pipe in self._pipes:
+            await self._within(1.0, pipe.lost.wait)
+
+    def __repr__(self) -> str:
+        state = "running" if self.status is None else str(self.status)
+        return f"<Child {self.name} pid={self.pid} {state}>"
+
+
+class _Pipe(asyncio.Protocol):
+    """One pipe of a child, passing on what happens to it.
+
+    The pipes are connected one by one: asyncio's subprocess transport puts one more turn of the
+    loop before each piece of output, a quarter of what a short exchange costs.
+    """
+
+    def __init__(self, fd: int, file: IO[bytes], listener: Listener) -> None:
+        self.file = file
+        self.transport: asyncio.BaseTransport | None = None
+        self.lost = asyncio.Event()
+        self._fd = fd
+        self._listener = listener
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._listener.pipe_data_received(self._fd, data)
+
+    def pause_writing(self) -> None:
+        self._listener.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._listener.resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.set()
+        self._listener.pipe_connection_lost(self._fd, exc)
+
+    def abandon(self) -> None:
+        """Close our end at once, written out or not."""
+        transport = self.transport
+        if transport is None:
+            self.file.close()
+            self.lost.set()
+        elif not isinstance(transport, asyncio.WriteTransport):
+            transport.close()
+        elif not transport.is_closing() or transport.get_write_buffer_size():
+            transport.abort()  # a closing one that has written all is as good as closed
+
+
+def _spawn(program: Program) -> Process:
+    """Start it. The pipes are close-on-exec, and no other descriptor is inherited (PB-021b)."""
+    path = find(program)
+    try:
+        process = _popen()(
+            [path, *program.args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            close_fds=True,
+            cwd=program.cwd,
+            env=dict(program.env),
+            **start_options(),
+        )
+    except FileNotFoundError:
+        why = f"the interpreter that the first line of `{path}` names was not found"
+        raise not_started(program, why) from None
+    except PermissionError:
+        why = f"permission denied: the system does not let us run `{path}`"
+        raise not_started(program, why) from None
+    except OSError as error:
+        why = f"the system refused to run `{path}`: {error.strerror}"
+        raise not_started(program, why) from None
+    except ValueError:
+        # Its text, and the exception it may hang on, would show the argument or the variable.
+        why = "an argument or a variable of its environment holds a character that can not be given"
+        raise not_started(program, why) from None
+    if sys.platform == "linux" and process.stdout is not None:
+        _enlarge(process.stdout)
+    return process
+
+
+def _popen() -> type[Process]:
+    if sys.platform == "win32":
+        # Its pipes can be waited for by the loop there.
+        from asyncio import windows_utils
+
+        return windows_utils.Popen
+    return subprocess.Popen
+
+
+def _enlarge(pipe: IO[bytes]) -> None:
+    import fcntl
+
+    try:
+        fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_SIZE)
+    except OSError:
+        pass  # the user's share of pipe memory is used up; the usual size works too
