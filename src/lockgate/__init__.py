@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lockgate.app import Gate, SyncGate, open, open_sync
+    from lockgate.app.build import open
+    from lockgate.app.gate import Gate
+    from lockgate.app.sync import SyncGate, open_sync
     from lockgate.calls.call import Suspended
     from lockgate.calls.explain import Explanation
     from lockgate.content import Audio, EmbeddedResource, Image, ResourceLink, Text
@@ -78,7 +80,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "lockgate.app": ("Gate", "SyncGate", "open", "open_sync"),
+    "lockgate.app.build": ("open",),
+    "lockgate.app.gate": ("Gate",),
+    "lockgate.app.sync": ("SyncGate", "open_sync"),
     "lockgate.calls.call": ("Suspended",),
     "lockgate.calls.explain": ("Explanation",),
     "lockgate.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"),

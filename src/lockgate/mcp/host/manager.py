@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from importlib.metadata import version
 from typing import TypeAlias
 
@@ -95,6 +95,15 @@ class Manager:
     def statuses(self) -> tuple[ServerStatus, ...]:
         """Every server now, in the order of the configuration."""
         return tuple(holder.status() for holder in self._holders)
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """The servers that are not there now: configured name to reason."""
+        return {
+            status.name: status.reason or status.state.value
+            for status in self.statuses
+            if status.state is ServerState.FAILED
+        }
 
     async def start(self, registry: Registry) -> StartReport:
         """Start every server at once and register the tools of those that did start in time.

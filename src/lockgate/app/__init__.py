@@ -1,0 +1,1 @@
+"""Composition: what is made of what, and who closes it."""

@@ -1,0 +1,194 @@
+"""The composition root: the only place that names concrete classes and says who closes what."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lockgate.agent.identity import agent_id
+from lockgate.agent.ownership import Ownership
+from lockgate.agent.runtime import AgentRuntime, new_id
+from lockgate.app.entries import Entry
+from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.threads import Threads
+from lockgate.bridges.terminal import TerminalApprover
+from lockgate.bridges.tty import open_terminal
+from lockgate.calls.invoke import Invoker
+from lockgate.calls.lanes import Lanes
+from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.status import StartReport
+from lockgate.mcp.transport.base import Transport
+from lockgate.mcp.transport.stdio import StdioTransport
+from lockgate.policy.approval import Approver
+from lockgate.settings.config import ApproverName, Config
+from lockgate.settings.layers import locate
+from lockgate.settings.loading import load
+from lockgate.stores.audit import AuditLog, digest_key
+from lockgate.stores.grants import SqliteGrants
+from lockgate.stores.intents import SqliteUnknowns
+from lockgate.stores.state import open_state
+from lockgate.stores.tickets import SqliteTickets
+from lockgate.tools.context import Environment
+from lockgate.tools.registry import Registry
+from lockgate.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a gate takes from its process, so that a test can give it another."""
+
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+    cwd: Path = field(default_factory=Path.cwd)
+    time: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic
+    connect: Callable[[ServerSettings], Transport] | None = None
+    """How a server is reached; None: by its endpoint."""
+
+
+@asynccontextmanager
+async def open(
+    source: Config | str | Path | None = None,
+    *,
+    tools: Iterable[Tool] = (),
+    approvers: Sequence[Approver] | None = None,
+    unattended_approvers: Sequence[Approver] | None = None,
+    attended: bool | None = None,
+    listeners: Sequence[Listener] = (),
+    tolerant: bool = False,
+    entry: Entry = Entry.API,
+    surroundings: Surroundings | None = None,
+) -> AsyncGenerator[Gate]:
+    """Open a gate: read the configuration, start its servers, rule on their tools.
+
+    `source` is a configuration file, a `Config`, or None for the files that are found (a project's
+    file must then have been accepted, B-13). `tools` are local ones, beside those of the servers.
+    `approvers` are asked in turn when a person is there, by default those of the configuration;
+    `unattended_approvers` when nobody is. `attended` says which: by default whether `approvers`
+    are given or the program has a terminal. `listeners` hear the notifications of every server.
+
+    Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
+    missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
+    two off, for looking at what is wrong. Everything is closed on the way out.
+    """
+    around = surroundings or Surroundings()
+    config = _config(source, around)
+    if attended is None:
+        attended = approvers is not None or _has_terminal()
+    state_dir = config.state_dir or locate(around.cwd, around.environ).state_dir
+    registry = Registry()
+    async with Ownership() as made:
+        registry.register_all(tools)
+        state = open_state(state_dir / "state.db", secrets.token_hex(8))
+        made.own("state database", _closing(state.close))
+        audit = AuditLog(state_dir / "audit", time=around.time, new_id=secrets.token_hex)
+        made.own("audit log", _closing(audit.close))
+        threads = Threads()
+        made.own("threads", threads.close)
+        manager = _manager(config, around, listeners)
+        if manager is not None:
+            made.own("mcp servers", manager.close)
+            report = await manager.start(registry)
+            if not tolerant:
+                _demand(report)
+        invoker = Invoker(
+            rules=config.rules,
+            exempt=config.approvals.exempt_at_or_below,
+            attended=_approvers(config.approvals.attended, approvers),
+            unattended=_approvers(config.approvals.unattended, unattended_approvers),
+            ledger=audit,
+            grants=SqliteGrants(state),
+            unknowns=SqliteUnknowns(state),
+            tickets=SqliteTickets(state),
+            lanes=Lanes(),
+            current=registry.snapshot,
+            time=around.time,
+            monotonic=around.monotonic,
+            new_id=lambda: secrets.token_urlsafe(18),
+            digest_key=digest_key(state_dir / "digest.key", secrets.token_bytes),
+        )
+        runtime = AgentRuntime(
+            id=agent_id("main"),
+            registry=registry,
+            invoker=invoker,
+            servers=manager,
+            owned=made.release(),
+        )
+    plan = GatePlan(
+        config=replace(config, state_dir=state_dir),
+        environment=Environment(config.project_dir or around.cwd, threads=threads.pool),
+        attended=attended,
+        session_id=new_id(),
+        entry=entry,
+    )
+    async with runtime:
+        yield Gate(runtime, manager, plan)
+
+
+def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
+    if isinstance(source, Config):
+        return source
+    return load(locate(around.cwd, around.environ, source), around.environ)
+
+
+def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]) -> Manager | None:
+    """The servers; None where none is configured, at no cost (S3-12)."""
+    if not config.servers:
+        return None
+
+    def by_endpoint(settings: ServerSettings) -> Transport:
+        return StdioTransport(settings.endpoint, peer=settings.name, environ=around.environ)
+
+    return Manager(
+        config.servers,
+        connect=around.connect or by_endpoint,
+        startup_budget=config.startup_budget,
+        listeners=listeners,
+        clock=around.monotonic,
+    )
+
+
+def _demand(report: StartReport) -> None:
+    """Stop the start for what the operator relies on and is not there (B-07)."""
+    if report.missing:
+        raise ContractError(*report.missing, *report.unreachable)
+    if report.unreachable:
+        down = next(s for s in report.servers if s.required and s.reason is not None)
+        raise PeerError(
+            "\n".join(report.unreachable),
+            peer=down.name,
+            phase=Phase.CONNECT,
+            fault=down.fault or Fault.NOT_CONNECTED,
+            fate=Fate.NOT_SENT,
+        )
+
+
+def _approvers(
+    names: Sequence[ApproverName], given: Sequence[Approver] | None
+) -> Sequence[Approver]:
+    if given is not None:
+        return tuple(given)
+    makers: dict[ApproverName, Callable[[], Approver]] = {"terminal": TerminalApprover}
+    return tuple(makers[name]() for name in names)
+
+
+def _has_terminal() -> bool:
+    terminal = open_terminal()
+    if terminal is None:
+        return False
+    terminal.close()
+    return True
+
+
+def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
+    async def closed() -> None:
+        close()
+
+    return closed

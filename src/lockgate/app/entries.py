@@ -1,0 +1,20 @@
+"""The entry points: every road by which a call can come, and none of them around the gate (S0-17).
+
+A test walks this list: each entry is a value of `Execution.entry` that some test drives to a
+question, and a new one fails the suite until it is here.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Entry(enum.StrEnum):
+    """Where a call comes from; written in its decision record."""
+
+    AGENT = "agent"
+    """A model's call in a turn."""
+    API = "api"
+    """`Gate.call`."""
+    CLI = "cli"
+    """`lockgate call`."""

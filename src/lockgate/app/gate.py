@@ -1,0 +1,174 @@
+"""The handle of an open gate: what a program holds between `lockgate.open` and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lockgate.agent.agent import Agent, AgentPlan
+from lockgate.agent.instructions import BASE
+from lockgate.agent.limits import TurnLimits
+from lockgate.agent.model import Model
+from lockgate.agent.runtime import AgentRuntime
+from lockgate.app.entries import Entry
+from lockgate.app.models import model_named
+from lockgate.calls.call import Call, Suspended
+from lockgate.calls.explain import Explanation
+from lockgate.errors import LocalError
+from lockgate.mcp.host.manager import Manager
+from lockgate.policy.approval import Answer
+from lockgate.policy.ceiling import whole
+from lockgate.rules.offers import bind_offer
+from lockgate.settings.config import Config
+from lockgate.tools.context import Environment, Execution
+from lockgate.tools.registry import Snapshot
+from lockgate.tools.result import ToolResult
+from lockgate.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """What a gate is told about its surroundings."""
+
+    config: Config
+    environment: Environment
+    attended: bool
+    """Whether a person is there to answer (S0-09)."""
+    session_id: str
+    """The session of calls made through `Gate.call`: what was answered "for this session"."""
+    entry: Entry = Entry.API
+
+
+class Gate:
+    """Tools behind one gate. Made by `lockgate.open`; lives on the loop it was opened on.
+
+    Every call made through it, and every call of its agents, goes down the same road: the
+    configuration's ceiling and offer, permission rules, the gate, the record.
+    """
+
+    def __init__(self, runtime: AgentRuntime, manager: Manager | None, plan: GatePlan) -> None:
+        self._runtime = runtime
+        self._manager = manager
+        self._plan = plan
+
+    @property
+    def config(self) -> Config:
+        """The configuration it was opened with."""
+        return self._plan.config
+
+    @property
+    def attended(self) -> bool:
+        """Whether questions are put to the attended approvers."""
+        return self._plan.attended
+
+    @property
+    def mcp(self) -> Manager | None:
+        """The MCP servers, their states and reasons; None when none is configured (S3-12)."""
+        return self._manager
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Configured servers that are not there: name to reason (S3-10)."""
+        return self._manager.failed if self._manager is not None else {}
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Every registered tool, in the order of registration, whether an agent is shown it or not.
+
+        A tool can be looked at here; it is run by `call`, which asks the gate.
+        """
+        return self._snapshot().tools
+
+    async def call(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> ToolResult | Suspended:
+        """Make one call down the whole road.
+
+        `name` is the registered name. `timeout` bounds the execution in seconds; waiting for a
+        person is not counted. A refusal, a failure or a time-out is an error result, never an
+        exception. `Suspended` means that an approver will answer elsewhere. Raises `LocalError`
+        after closing, and on another loop or thread.
+        """
+        snapshot = self._snapshot()
+        return await self._runtime.invoker.invoke(
+            self._call(name, arguments, snapshot, timeout), snapshot
+        )
+
+    def explain(self, name: str, arguments: Mapping[str, Any] | None = None) -> Explanation:
+        """What `call` would do and exactly why. Runs nothing and asks nobody (B-05).
+
+        With `arguments` None the question is about the tool, and the arguments are left aside.
+        """
+        snapshot = self._snapshot()
+        call = self._call(name, arguments, snapshot, None)
+        return self._runtime.invoker.explain(call, snapshot, any_arguments=arguments is None)
+
+    async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
+        """Answer a suspended call and see it through, on today's rules and tools (B-14).
+
+        `answer` is yes or no, or an `Answer` with its approver and scope. Raises `LocalError` for
+        a ticket that was never issued or is used up.
+        """
+        if isinstance(answer, bool):
+            answer = Answer(answer, self._plan.entry.value)
+        return await self._runtime.invoker.resume(ticket, answer, self._snapshot())
+
+    def agent(
+        self,
+        *,
+        model: Model | str | None = None,
+        instructions: str | None = None,
+        limits: TurnLimits | None = None,
+    ) -> Agent:
+        """An agent on these tools: one new session, nothing started again.
+
+        `model` is a `Model`, or a name such as `scripted:replies.yaml`; by default the
+        configuration's `agent.model`. Raises `LocalError` if there is neither.
+        """
+        settings = self._plan.config.agent
+        named = model if model is not None else settings.model
+        if named is None:
+            raise LocalError(
+                "no model: set agent.model in the configuration, or give agent(model=...)"
+            )
+        plan = AgentPlan(
+            model=model_named(named) if isinstance(named, str) else named,
+            environment=self._plan.environment,
+            attended=self._plan.attended,
+            ceiling=settings.ceiling,
+            offer=settings.offer,
+            instructions=instructions or settings.instructions or BASE,
+            limits=limits or TurnLimits(),
+            entry=Entry.AGENT.value,
+        )
+        return Agent(self._runtime, plan)
+
+    def _snapshot(self) -> Snapshot:
+        return self._runtime.registry.snapshot()
+
+    def _call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        snapshot: Snapshot,
+        timeout: float | None,
+    ) -> Call:
+        settings, plan = self._plan.config.agent, self._plan
+        offer = snapshot.derived(
+            ("offer", settings.offer), lambda: (bind_offer(settings.offer, snapshot),)
+        )[0]
+        execution = Execution(
+            id=self._runtime.make_id(),
+            entry=plan.entry.value,
+            bounds=whole(settings.ceiling, offer),
+            attended=plan.attended,
+            environment=plan.environment,
+            session_id=plan.session_id,
+        )
+        return Call(
+            self._runtime.make_id(), name, {} if arguments is None else arguments, execution,
+            timeout=timeout,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"<Gate on {self._runtime!r}>"

@@ -1,0 +1,157 @@
+"""The gate for programs without a loop: the same gate, on a loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Generator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lockgate.agent.agent import Agent
+from lockgate.agent.limits import TurnLimits
+from lockgate.agent.model import Model
+from lockgate.agent.run import RunResult
+from lockgate.app.build import open as open_async
+from lockgate.app.gate import Gate
+from lockgate.calls.call import Suspended
+from lockgate.calls.explain import Explanation
+from lockgate.errors import LocalError
+from lockgate.mcp.host.manager import Manager
+from lockgate.policy.approval import Answer
+from lockgate.settings.config import Config
+from lockgate.tools.result import ToolResult
+from lockgate.tools.tool import Tool
+
+T = TypeVar("T")
+
+
+class _LoopThread:
+    """A loop in a thread; work is handed over and waited for."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="lockgate", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` there and wait for it; Ctrl+C here cancels it there."""
+        if threading.current_thread() is self._thread or not self._thread.is_alive():
+            work.close()
+            raise LocalError("a sync gate can not be used after its end, or from inside a tool")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class SyncAgent:
+    """`Agent`, waited for."""
+
+    def __init__(self, loop: _LoopThread, agent: Agent) -> None:
+        self._loop = loop
+        self._agent = agent
+
+    def run(self, prompt: str) -> RunResult:
+        """One turn; see `Agent.run`."""
+        return self._loop.wait(self._agent.run(prompt))
+
+
+class SyncGate:
+    """`Gate`, waited for. Any thread may use it, but for the gate's own."""
+
+    def __init__(self, loop: _LoopThread, gate: Gate) -> None:
+        self._loop = loop
+        self._gate = gate
+
+    @property
+    def config(self) -> Config:
+        """See `Gate.config`."""
+        return self._gate.config
+
+    @property
+    def mcp(self) -> Manager | None:
+        """See `Gate.mcp`; look at it, and leave starting and closing to the gate."""
+        return self._gate.mcp
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """See `Gate.failed`."""
+        return self._gate.failed
+
+    def tools(self) -> tuple[Tool, ...]:
+        """See `Gate.tools`."""
+
+        async def tools() -> tuple[Tool, ...]:
+            return self._gate.tools()
+
+        return self._loop.wait(tools())
+
+    def call(
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> ToolResult | Suspended:
+        """See `Gate.call`."""
+        return self._loop.wait(self._gate.call(name, arguments, timeout=timeout))
+
+    def explain(self, name: str, arguments: Mapping[str, Any] | None = None) -> Explanation:
+        """See `Gate.explain`."""
+
+        async def explain() -> Explanation:
+            return self._gate.explain(name, arguments)
+
+        return self._loop.wait(explain())
+
+    def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
+        """See `Gate.resume`."""
+        return self._loop.wait(self._gate.resume(ticket, answer))
+
+    def agent(
+        self,
+        *,
+        model: Model | str | None = None,
+        instructions: str | None = None,
+        limits: TurnLimits | None = None,
+    ) -> SyncAgent:
+        """See `Gate.agent`."""
+
+        async def agent() -> Agent:
+            return self._gate.agent(model=model, instructions=instructions, limits=limits)
+
+        return SyncAgent(self._loop, self._loop.wait(agent()))
+
+
+@contextmanager
+def open_sync(source: Config | str | Path | None = None, **options: Any) -> Generator[SyncGate]:
+    """`lockgate.open` for programs without a loop; the options are the same.
+
+    It owns a loop in a thread, and both end with the block. Inside a running loop use
+    `lockgate.open`: this would stop that loop, so it raises `LocalError` there.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise LocalError("a loop is running here: use `async with lockgate.open(...)`")
+    loop = _LoopThread()
+    stack = AsyncExitStack()
+    try:
+        gate = loop.wait(stack.enter_async_context(open_async(source, **options)))
+        try:
+            yield SyncGate(loop, gate)
+        finally:
+            loop.wait(stack.aclose())
+    finally:
+        loop.stop()
