@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import hypothesis
@@ -55,3 +57,23 @@ def needs_network(request: pytest.FixtureRequest) -> None:
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def node_server() -> Callable[[str], Path]:
+    """Finds the program of a server written for Node, such as `mcp-server-filesystem`.
+
+    scripts/setup installs them where Node is. Where they are missing the test is skipped and says
+    so; in CI, where Node is there, that is a failure.
+    """
+
+    def find(name: str) -> Path:
+        program = Path(sys.prefix) / "node" / "node_modules" / ".bin" / name
+        if not program.exists():
+            message = f"{name} is not installed, so this test was not run: scripts/setup dev"
+            if os.environ.get("CI") and shutil.which("npx"):
+                pytest.fail(message)
+            pytest.skip(message)
+        return program
+
+    return find

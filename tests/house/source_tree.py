@@ -40,11 +40,13 @@ def read_tree(package: Path) -> list[Source]:
 def _explained(tree: ast.Module) -> Iterator[str]:
     """Methods that an interface says the meaning of, so that each implementation need not."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and {"Protocol", "ABC"} & set(map(last_name, node.bases)):
-            methods = [
-                n for n in node.body if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)
-            ]
-            yield from (method.name for method in methods if ast.get_docstring(method))
+        if isinstance(node, ast.ClassDef) and {"Protocol", "ABC"} & {*map(last_name, node.bases)}:
+            for method in node.body:
+                if isinstance(method, _FUNCTION) and ast.get_docstring(method):
+                    yield method.name
+
+
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def last_name(node: ast.AST) -> str:
