@@ -35,9 +35,10 @@ class Link(Protocol):
     async def send(self, message: Outgoing) -> None:
         """Hand over one frame, whole.
 
-        Returns when the frame can no longer be withdrawn. Raises `PeerError` with fate NOT_SENT if
-        the write never began, else UNKNOWN. Cancelled before the write began, nothing is sent;
-        cancelled later, the frame is still written whole or the link is closed.
+        Returns when the frame can no longer be withdrawn, and waits for nothing after that: while
+        it waits nothing was sent, so cancelled it has sent nothing. What was begun is written
+        whole, or the link is closed. Raises `PeerError` with fate NOT_SENT if the write never
+        began, else UNKNOWN.
         """
         ...
 
