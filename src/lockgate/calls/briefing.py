@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import Final
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken
 from lockgate.calls.asking import Asking
 from lockgate.calls.call import Call
-from lockgate.calls.decide import Facts, Given, Verdict, decide
+from lockgate.calls.decide import Facts, Given, Run, Verdict, decide
+from lockgate.calls.refusals import Refuse
 from lockgate.calls.replay import replayable
 from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
-from lockgate.policy.grants import GrantBook, session_of
+from lockgate.policy.grants import Grant, GrantBook, session_of
 from lockgate.rules.bind import BoundRules, bind
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.registry import Snapshot
+from lockgate.tools.result import ErrorKind
 from lockgate.traits import SideEffectLevel
 
 _log: Final = logging.getLogger("lockgate.calls")
@@ -45,29 +48,47 @@ class Briefing:
     ) -> Verdict:
         """`calls.decide.decide` on today's facts. What can not be decided is refused."""
         try:
-            return decide(call, snapshot, self.facts(call, snapshot, taken, given))
+            facts = self._facts(call, snapshot, taken, given)
+            verdict = decide(call, snapshot, facts)
+            if _asked_nobody(verdict):
+                return verdict
+            remembered = self._grants_for(call)
+            return (
+                decide(call, snapshot, replace(facts, grants=remembered)) if remembered else verdict
+            )
         except Exception as error:  # noqa: BLE001 - what can not be decided is not run
             _log.error("deciding about call %s failed: %s", call.id, type(error).__name__)
             return refusals.undecided(snapshot.get(call.name), call.name, error)
 
-    def facts(
-        self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None = None
-    ) -> Facts:
-        """The facts about `call`. Raises `LockgateError` if they can not be read."""
+    def facts(self, call: Call, snapshot: Snapshot, taken: Taken) -> Facts:
+        """All facts about `call`. Raises `LockgateError` if they can not be read."""
+        facts = self._facts(call, snapshot, taken, None)
+        return replace(facts, grants=self._grants_for(call))
+
+    def _facts(self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None) -> Facts:
+        """The facts but for the grants, which only a question needs."""
         if self._bound is None or self._bound[0] is not snapshot:
             self._bound = (snapshot, bind(self._rules, snapshot))
-        execution = call.execution
-        session = session_of(execution)
         registered = snapshot.get(call.name)
         unknowns: tuple[OpenUnknown, ...] = ()
         if registered is not None and not replayable(registered.tool):
-            unknowns = self._unknowns.find(scope_of(execution), call.name)
+            unknowns = self._unknowns.find(scope_of(call.execution), call.name)
         return Facts(
             rules=self._bound[1],
             exempt=self._exempt,
-            answerers=self._asking.answerers(execution.attended),
-            grants=() if session is None else self._grants.find(session, call.name),
+            answerers=self._asking.answerers(call.execution.attended),
             unknowns=unknowns,
             given=given,
             fault=taken.fault,
         )
+
+    def _grants_for(self, call: Call) -> tuple[Grant, ...]:
+        session = session_of(call.execution)
+        return () if session is None else self._grants.find(session, call.name)
+
+
+def _asked_nobody(verdict: Verdict) -> bool:
+    """Whether the decision fell without the question that a grant could answer."""
+    if isinstance(verdict, Run):
+        return verdict.answer is None
+    return isinstance(verdict, Refuse) and verdict.kind is not ErrorKind.NOT_APPROVED

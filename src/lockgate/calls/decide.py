@@ -56,6 +56,8 @@ class Facts:
     """The answer, once one was given to this call's question."""
     fault: Violation | None = None
     """What is wrong with the arguments before any schema is looked at."""
+    arguments_given: bool = True
+    """False only on paper (`explain`): the question is about the tool, whatever the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +100,33 @@ class Step:
     reasons: tuple[Reason, ...]
 
 
-def decide(
-    call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None = None
-) -> Verdict:
+def decide(call: Call, snapshot: Snapshot, facts: Facts) -> Verdict:
     """What is to happen to `call`, today, by `facts`. Pure; nothing is sent and nobody is asked.
 
-    `call.arguments` are the final ones, in plain JSON. If `trail` is given, every step that was
-    taken is added to it; a call that has to be asked about ends at the step `gate`.
+    `call.arguments` are the final ones, in plain JSON.
     """
-    verdict = _walk(call, snapshot, facts, trail)
-    if trail is not None and not isinstance(verdict, Ask):
+    return _walk(call, snapshot, facts, None, any_arguments=False)
+
+
+def walk(
+    call: Call, snapshot: Snapshot, facts: Facts, *, any_arguments: bool = False
+) -> tuple[Verdict, tuple[Step, ...]]:
+    """`decide`, with every step that was taken; a call that is to be asked about ends at `gate`.
+
+    With `any_arguments` the arguments are left aside and their schema is not looked at: what is
+    decided about the tool. Such a verdict is for reading, never for acting on.
+    """
+    trail: list[Step] = []
+    verdict = _walk(call, snapshot, facts, trail, any_arguments=any_arguments)
+    if not isinstance(verdict, Ask):
         decision = Decision.DENY if isinstance(verdict, Refuse) else Decision.ALLOW
         trail.append(Step(ROAD[len(trail)], decision, verdict.reasons))
-    return verdict
+    return verdict, tuple(trail)
 
 
-def _walk(call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None) -> Verdict:
+def _walk(
+    call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None, *, any_arguments: bool
+) -> Verdict:
     # 1. The name, in this turn's snapshot. Nothing but names of shown tools leaves this step.
     registered = snapshot.get(call.name)
     bounds = call.execution.bounds
@@ -141,10 +154,13 @@ def _walk(call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None
     # 3. Hooks before the call have their place here: they may object, ask, or rewrite.
 
     # 4. The schema of the final arguments, all violations at once.
-    violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
-    if violations:
-        return refusals.invalid_arguments(registered, violations)
-    _pass(trail, "arguments", "valid", "the arguments fit the schema")
+    if facts.arguments_given:
+        violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
+        if violations:
+            return refusals.invalid_arguments(registered, violations)
+        _pass(trail, "arguments", "valid", "the arguments fit the schema")
+    else:
+        _pass(trail, "arguments", "not_given", "no arguments are given, so none are checked")
 
     # 5. Rules on the final arguments. An allow is no pass: it answers the gate's question below.
     _pass_rules(trail, opinion)

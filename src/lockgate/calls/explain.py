@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lockgate.calls.call import Call
-from lockgate.calls.decide import ROAD, Ask, Facts, Step, Verdict, decide
+from lockgate.calls.decide import ROAD, Ask, Facts, Step, Verdict, walk
 from lockgate.calls.refusals import Refuse
 from lockgate.decision import Decision, Reason
 from lockgate.tools.origin import Origin
@@ -51,12 +51,16 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(call: Call, snapshot: Snapshot, facts: Facts) -> Explanation:
-    """Take `call` down the road on paper: runs nothing, asks nobody, records nothing."""
-    trail: list[Step] = []
-    verdict = decide(call, snapshot, facts, trail)
+def explain(
+    call: Call, snapshot: Snapshot, facts: Facts, *, any_arguments: bool = False
+) -> Explanation:
+    """Take `call` down the road on paper: runs nothing, asks nobody, records nothing.
+
+    With `any_arguments` it is about the tool: the arguments are left aside.
+    """
+    verdict, steps = walk(call, snapshot, facts, any_arguments=any_arguments)
     if isinstance(verdict, Ask):
         asked = Reason("approvers", f"asked in turn: {', '.join(facts.answerers)}")
-        trail.append(Step(ROAD[len(trail)], Decision.ASK, (asked,)))
+        steps = (*steps, Step(ROAD[len(steps)], Decision.ASK, (asked,)))
     found = None if verdict.registered is None else verdict.registered.tool
-    return Explanation(call.name, verdict, tuple(trail), ROAD[len(trail) :], found)
+    return Explanation(call.name, verdict, steps, ROAD[len(steps) :], found)

@@ -31,12 +31,12 @@ from lockgate.calls.suspension import Intent, Settlement, TicketGone, TicketStor
 from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
 from lockgate.errors import Fate, LocalError
 from lockgate.policy.approval import Answer, Approver
-from lockgate.policy.ceiling import narrow, shown
+from lockgate.policy.ceiling import shown
 from lockgate.policy.grants import GrantBook, grant_of, session_of
 from lockgate.rules.rule import RuleSet
-from lockgate.tools.context import Bounds, ToolContext
+from lockgate.tools.context import Bounds, Environment, ToolContext
 from lockgate.tools.permit import Permit
-from lockgate.tools.registry import Snapshot
+from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.tools.tool import Tool
 from lockgate.traits import ConcurrencyBehavior, InterruptBehavior, SideEffectLevel
@@ -108,29 +108,41 @@ class Invoker:
             return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
         return await self._follow(call, taken, self._briefing.decide(call, snapshot, taken))
 
-    def explain(self, call: Call, snapshot: Snapshot) -> Explanation:
-        """What `invoke` would do with `call`, and why. Runs nothing, asks nobody."""
+    def explain(
+        self, call: Call, snapshot: Snapshot, *, any_arguments: bool = False
+    ) -> Explanation:
+        """What `invoke` would do with `call`, and why. Runs nothing, asks nobody.
+
+        With `any_arguments` it is about the tool, and the arguments are left aside. Raises
+        `LockgateError` if what the session remembers can not be read.
+        """
         taken = take(call.arguments, self._key)
         call = _with_arguments(call, taken)
-        return explain(call, snapshot, self._briefing.facts(call, snapshot, taken))
+        facts = self._briefing.facts(call, snapshot, taken)
+        return explain(call, snapshot, facts, any_arguments=any_arguments)
 
     async def resume(
-        self, ticket: str, answer: Answer, snapshot: Snapshot, *, within: Bounds | None = None
+        self,
+        ticket: str,
+        answer: Answer,
+        snapshot: Snapshot,
+        *,
+        within: Bounds | None = None,
+        environment: Environment | None = None,
     ) -> ToolResult | Suspended:
         """Give `answer` to a suspended call and see it through, here and today (B-14).
 
         The call is decided anew on `snapshot` and today's rules, within its own bounds and
-        `within`, if given; the answer counts only for the definition and the arguments that were
-        asked about. The ticket is used up, whatever comes of it, unless the record fails. Raises
-        `TicketGone` (a `LocalError`) for one that was never issued or is used up already.
+        `within`; the answer counts only for the definition and the arguments that were asked
+        about. It runs in its own directories, and with `environment` for the rest (the pool of
+        threads). The ticket is used up, whatever comes of it, unless the record fails. Raises
+        `TicketGone` (a `LocalError`) for one that was never issued or is used up already, and
+        other `LockgateError`s if the tickets can not be read or written.
         """
         if answer.approver in NOT_APPROVERS or type(answer.approved) is not bool:
             raise LocalError("a ticket is answered by an approver, with True or False")
         stored = self._tickets.get(ticket)
-        call = stored.call()
-        if within is not None:
-            bounds = narrow(within, call.execution.bounds)
-            call = replace(call, execution=replace(call.execution, bounds=bounds))
+        call = stored.call(within, environment)
         taken = take(call.arguments, self._key)
         call = _with_arguments(call, taken)
         now = self._time()
@@ -239,30 +251,33 @@ class Invoker:
         self, call: Call, taken: Taken, run: Run, *, resumed: bool = False
     ) -> ToolResult:
         """Run the tool in its lane, and write down what came of it, also when cancelled."""
-        tool = run.registered.tool
+        registered = run.registered
+        tool = registered.tool
         if run.settles and run.answer is not None:
             by = run.answer.approver
             self._noted(call, lambda: self._unknowns.close(run.settles, by))
-        unknown, started = self._unknown(call, tool), self._monotonic()
+        started = self._monotonic()
         attempts = Attempts(tool)
         result: ToolResult | None = None
         try:
             if tool.concurrency_behavior is ConcurrencyBehavior.CONCURRENT_SAFE:
-                result = await self._attempted(call, taken, attempts)
+                result = await self._attempted(call, taken, registered, attempts)
             elif await self._lane(tool.lane, call):
                 try:
-                    result = await self._attempted(call, taken, attempts)
+                    result = await self._attempted(call, taken, registered, attempts)
                 finally:
                     self._lanes.release(tool.lane)
             else:
-                result = refusals.skipped(run.registered, call.name).result()
+                result = refusals.skipped(registered, call.name).result()
             return result
         finally:
             fate = attempts.fate
-            if fate is Fate.UNKNOWN and not replayable(tool):
-                self._noted(call, lambda: self._unknowns.open(unknown))
             if resumed:
+                unknown = self._unknown(call, tool)
                 self._noted(call, lambda: self._tickets.finished(unknown, fate))
+            if fate is Fate.UNKNOWN and not replayable(tool):
+                unknown = self._unknown(call, tool)
+                self._noted(call, lambda: self._unknowns.open(unknown))
             duration = self._monotonic() - started
             self._recorder.finished(call, result, fate, duration, attempts.count)
 
@@ -275,9 +290,11 @@ class Invoker:
             return True
         return False
 
-    async def _attempted(self, call: Call, taken: Taken, attempts: Attempts) -> ToolResult:
+    async def _attempted(
+        self, call: Call, taken: Taken, registered: Registered, attempts: Attempts
+    ) -> ToolResult:
         """Execute the tool, once more if that is known to do no harm."""
-        tool, now = attempts.tool, asyncio.get_running_loop().time
+        tool, now = registered.tool, asyncio.get_running_loop().time
         timeout = self._default_timeout if call.timeout is None else call.timeout
         deadline = None if timeout is None else now() + timeout
         stop = None if deadline is None else deadline + GRACE
@@ -294,6 +311,8 @@ class Invoker:
             )
         )
         while True:
+            if not attempts.count and call.interrupt is not None and call.interrupt.interrupted:
+                return refusals.skipped(registered, call.name).result()
             outcome: Outcome | None = None
             pulled: Pulled | None = None
             attempts.begin()

@@ -8,7 +8,7 @@ the definition and the arguments that it was asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,9 +20,9 @@ from lockgate.calls.unknowns import OpenUnknown
 from lockgate.decision import Reason
 from lockgate.errors import Fate, LocalError
 from lockgate.policy.approval import Answer, Question, Scope
-from lockgate.policy.ceiling import whole
+from lockgate.policy.ceiling import narrow, whole
 from lockgate.policy.grants import Grant, concerns_of
-from lockgate.tools.context import Environment, Execution
+from lockgate.tools.context import Bounds, Environment, Execution
 from lockgate.traits import SideEffectLevel
 
 
@@ -92,17 +92,25 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             note=answer.note,
         )
 
-    def call(self) -> Call:
-        """The call as it was made, for the road of today."""
+    def call(self, within: Bounds | None = None, environment: Environment | None = None) -> Call:
+        """The call as it was made, for the road of today.
+
+        `within` narrows its bounds to what is allowed today; `environment` gives what belongs to
+        a process, the pool of threads; directories are the ticket's own.
+        """
+        offer = None if self.offer is None else frozenset(self.offer)
+        bounds = whole(SideEffectLevel(self.ceiling), offer)
+        cwd, roots = Path(self.cwd), tuple(map(Path, self.roots))
+        if environment is None:
+            environment = Environment(cwd, roots)
+        else:
+            environment = replace(environment, cwd=cwd, roots=roots)
         execution = Execution(
             id=self.execution,
             entry=self.entry,
-            bounds=whole(
-                SideEffectLevel(self.ceiling),
-                None if self.offer is None else frozenset(self.offer),
-            ),
+            bounds=bounds if within is None else narrow(within, bounds),
             attended=self.attended,
-            environment=Environment(Path(self.cwd), tuple(map(Path, self.roots))),
+            environment=environment,
             session_id=self.session,
             inviting_session=self.inviting_session,
             principal=self.principal,

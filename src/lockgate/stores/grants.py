@@ -25,12 +25,8 @@ class SqliteGrants:
         self._state = state
 
     def find(self, session: str, tool: str) -> tuple[Grant, ...]:
-        with self._state.reading() as connection:
-            rows = connection.execute(
-                "SELECT body FROM grants WHERE session = ? AND tool = ? ORDER BY id",
-                (session, tool),
-            ).fetchall()
-        return tuple(_DECODER.decode(row[0]) for row in rows)
+        query = "SELECT body FROM grants WHERE session = ? AND tool = ? ORDER BY id"
+        return tuple(_DECODER.decode(row[0]) for row in self._state.rows(query, session, tool))
 
     def remember(self, grant: Grant) -> None:
         with self._state.writing() as connection:

@@ -24,14 +24,15 @@ class SqliteUnknowns:
         self._state = state
 
     def find(self, scope: str, tool: str) -> tuple[OpenUnknown, ...]:
-        with self._state.reading() as connection:
-            rows = connection.execute(
-                "SELECT execution, call_id, scope, tool, started FROM intents"
-                " WHERE scope = ? AND tool = ? AND closed_by IS NULL AND NOT replayable"
-                " AND (fate = 'unknown' OR (fate IS NULL AND owner <> ?))"
-                " ORDER BY started, call_id",
-                (scope, tool, self._state.owner),
-            ).fetchall()
+        rows = self._state.rows(
+            "SELECT execution, call_id, scope, tool, started FROM intents"
+            " WHERE scope = ? AND tool = ? AND closed_by IS NULL AND NOT replayable"
+            " AND (fate = 'unknown' OR (fate IS NULL AND owner <> ?))"
+            " ORDER BY started, call_id",
+            scope,
+            tool,
+            self._state.owner,
+        )
         return tuple(OpenUnknown(*row) for row in rows)
 
     def open(self, unknown: OpenUnknown) -> None:

@@ -18,9 +18,9 @@ import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from lockgate.errors import ConfigError, LocalError, Problem
+from lockgate.errors import ConfigError, LocalError, LockgateError, Problem
 from lockgate.stores.migrations import MIGRATIONS, Migration
 
 APPLICATION_ID: Final = 0x4C474154
@@ -44,11 +44,12 @@ class StateDatabase:
         self.owner = owner
         """A word for this opening of it, different each time: whose intents are in flight."""
 
-    @contextmanager
-    def reading(self) -> Generator[sqlite3.Connection]:
-        """The connection, for one query. Foreign errors become `StateError` or `LocalError`."""
-        with _translated(self.path):
-            yield self._connection
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """What one query finds. Foreign errors become `StateError` or `LocalError`."""
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise _told(error, self.path) from error
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:
@@ -92,7 +93,7 @@ def open_state(path: Path, owner: str) -> StateDatabase:
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     state = StateDatabase(connection, path, owner)
     try:
-        with state.reading():
+        with _translated(path):
             _refuse_foreign(connection, path)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -189,19 +190,21 @@ def _apply(state: StateDatabase, migration: Migration) -> None:
 def _translated(path: Path) -> Generator[None]:
     try:
         yield
-    except sqlite3.ProgrammingError as error:
-        raise LocalError(f"the state database was used wrongly: {error}") from error
-    except sqlite3.OperationalError as error:
-        raise StateError(
-            Problem(f"the state database failed: {error}", file=path, hint=_OPERATIONAL)
-        ) from error
-    except sqlite3.DatabaseError as error:
-        raise StateError(
-            Problem(f"the state database is damaged: {error}", file=path, hint=_DAMAGED)
-        ) from error
+    except sqlite3.Error as error:
+        raise _told(error, path) from error
 
 
-_OPERATIONAL: Final = "look whether the disk is full and the directory writable"
+def _told(error: sqlite3.Error, path: Path) -> LockgateError:
+    """What SQLite says, in our words: whose fault it is and what to do."""
+    if isinstance(error, sqlite3.ProgrammingError):
+        return LocalError(f"the state database was used wrongly: {error}")
+    if isinstance(error, sqlite3.OperationalError):
+        what, hint = "failed", "look whether the disk is full and the directory writable"
+    else:
+        what, hint = "is damaged", _DAMAGED
+    return StateError(Problem(f"the state database {what}: {error}", file=path, hint=hint))
+
+
 _DAMAGED: Final = (
     "move the file away (with its -wal and -shm neighbours) to start afresh; open tickets and "
     "grants are then lost, and nothing that waits for an answer will run"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -26,10 +26,18 @@ class SqliteTickets:
 
     def put(self, ticket: Ticket) -> Ticket:
         with self._state.writing() as connection:
+            same = (ticket.execution, ticket.call_id, ticket.digest)
+            # One that ran out counts as answered no, and no longer stands for the call.
+            connection.execute(
+                "UPDATE tickets SET answered = expires, approved = 0, approver = 'expired',"
+                " body = '' WHERE answered IS NULL AND expires <= ?"
+                " AND execution = ? AND call_id = ? AND digest = ?",
+                (ticket.created, *same),
+            )
             row = connection.execute(
                 "SELECT body FROM tickets WHERE answered IS NULL"
                 " AND execution = ? AND call_id = ? AND digest = ?",
-                (ticket.execution, ticket.call_id, ticket.digest),
+                same,
             ).fetchone()
             if row is not None:
                 return self._decoded(row[0])
@@ -48,11 +56,9 @@ class SqliteTickets:
         return ticket
 
     def get(self, ticket: str) -> Ticket:
-        with self._state.reading() as connection:
-            row = connection.execute(
-                "SELECT body, answered, approved, approver FROM tickets WHERE id = ?", (ticket,)
-            ).fetchone()
-        return self._decoded(_open(ticket, row)[0])
+        query = "SELECT body, answered, approved, approver FROM tickets WHERE id = ?"
+        rows = self._state.rows(query, ticket)
+        return self._decoded(_open(ticket, rows[0] if rows else None))
 
     def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
         answer = settlement.answer
@@ -61,8 +67,10 @@ class SqliteTickets:
                 "SELECT body, answered, approved, approver FROM tickets WHERE id = ?", (ticket,)
             ).fetchone()
             _open(ticket, row)
+            # The arguments have no more business here.
             connection.execute(
-                "UPDATE tickets SET answered = ?, approved = ?, approver = ? WHERE id = ?",
+                "UPDATE tickets SET answered = ?, approved = ?, approver = ?, body = ''"
+                " WHERE id = ?",
                 (settlement.time, answer.approved, answer.approver, ticket),
             )
             if settlement.grant is not None:
@@ -89,12 +97,12 @@ class SqliteTickets:
             ) from error
 
 
-def _open(ticket: str, row: tuple[bytes, float | None, int, str] | None) -> tuple[bytes, ...]:
-    """The row of an open ticket. Raises `TicketGone`, saying what became of it."""
+def _open(ticket: str, row: tuple[Any, ...] | None) -> bytes:
+    """The body of an open ticket. Raises `TicketGone`, saying what became of it."""
     if row is None:
         raise TicketGone(f"there is no ticket {ticket!r}")
     body, answered, approved, approver = row
     if answered is not None:
         word = "yes" if approved else "no"
         raise TicketGone(f"the ticket {ticket} was answered before: {word}, by {approver}")
-    return (body,)
+    return body
