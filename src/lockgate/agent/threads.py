@@ -100,7 +100,7 @@ class WorkerThreads(Executor):
                 await gone.wait()
         except TimeoutError:
             _log.warning(
-                "tools still running in threads that can not be stopped: %d; what they do is not known",
+                "still running in threads that can not be stopped: %d tools; their outcome is unknown",
                 self._threads,
             )
         finally:

@@ -1,0 +1,183 @@
+"""The runtime of agents: it owns what they work with, and closes it.
+
+Application (factories, configuration) > runtime > session > execution. A runtime lives on the loop
+that it was made on; used elsewhere, or after closing, it says so at once and never hangs. What it
+owns it does not know: closeables with a name, in an explicit order, the MCP manager first (S3-06).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Protocol
+
+from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
+from lockgate.agent.witness import Witness
+from lockgate.calls.invoke import Invoker
+from lockgate.errors import LocalError
+from lockgate.tools.registry import Registry
+
+
+class Servers(Protocol):
+    """What the runtime knows of the servers behind some of its tools."""
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """The configured servers that are not there: name to reason, for people (B-07)."""
+        ...
+
+    async def close(self) -> None:
+        """Close all of them. Idempotent."""
+        ...
+
+
+def new_id() -> str:
+    """An id that nobody can guess and that never comes twice."""
+    return uuid.uuid4().hex
+
+
+class AgentRuntime:
+    """A registry, the road for calls, and everything that must be closed after them.
+
+    Make it in a running loop, and use it as a context manager or call `close`.
+    """
+
+    _closed = True
+    """Until everything is in place: a half-made runtime owns nothing."""
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        registry: Registry,
+        invoker: Invoker,
+        servers: Servers | None = None,
+        witness: Witness | None = None,
+        owned: Sequence[Owned] = (),
+        make_id: Callable[[], str] = new_id,
+        close_seconds: float = CLOSE_SECONDS,
+    ) -> None:
+        """Take over `owned`, to be closed in exactly that order: the servers first.
+
+        `id` is the deterministic one of `agent_id`; `witness` the one before the invoker's ledger,
+        by which a turn's sink hears of decisions; `make_id` gives ids of executions, calls and
+        sessions; `close_seconds` bounds the closing of each thing. Raises `LocalError` when no loop
+        is running; whoever built the things then closes them (`ownership.Ownership`).
+        """
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            raise LocalError("a runtime is made inside a running asyncio loop") from None
+        self._thread = threading.get_ident()
+        self._id = id
+        self._registry = registry
+        self._invoker = invoker
+        self._servers = servers
+        self._witness = witness
+        self._owned = tuple(owned)
+        self._make_id = make_id
+        self._close_seconds = close_seconds
+        self._closing: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @property
+    def closed(self) -> bool:
+        """Whether closing has begun."""
+        return self._closed
+
+    @property
+    def mcp(self) -> Servers | None:
+        """The servers; None when none are configured (S3-12)."""
+        return self._servers
+
+    @property
+    def registry(self) -> Registry:
+        self.check()
+        return self._registry
+
+    @property
+    def invoker(self) -> Invoker:
+        self.check()
+        return self._invoker
+
+    @property
+    def witness(self) -> Witness | None:
+        """Tells of decisions as they are written; None if nobody may watch."""
+        return self._witness
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names of the configured servers that are not there, sorted."""
+        return tuple(sorted(self._servers.failed)) if self._servers is not None else ()
+
+    def make_id(self) -> str:
+        """A new id of an execution, a call or a session."""
+        return self._make_id()
+
+    def check(self) -> None:
+        """Raise `LocalError` if the runtime can not be used here and now."""
+        if self._closed:
+            raise LocalError(f"{self._id} is closed; open it again to use it")
+        self._check_place()
+
+    async def close(self) -> None:
+        """Close everything owned, in order. Idempotent: a second call waits for the first.
+
+        A failure is logged and the rest still closes. Raises `LocalError` on another loop or
+        thread, where waiting would hang.
+        """
+        self._check_place()
+        self._closed = True
+        if self._closing is None:
+            owned, self._owned = self._owned, ()
+            self._closing = asyncio.ensure_future(close_all(owned, self._close_seconds))
+        await to_the_end(self._closing)
+
+    async def __aenter__(self) -> AgentRuntime:
+        self.check()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _check_place(self) -> None:
+        if threading.get_ident() != self._thread:
+            raise LocalError(
+                f"{self._id} belongs to another thread; use it from there, or open one here"
+            )
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            raise LocalError(f"{self._id} is used inside the loop it was made on") from None
+        if here is not self._loop:
+            raise LocalError(
+                f"{self._id} belongs to another event loop; use it there, or open one in this loop"
+            )
+
+    def __del__(self) -> None:
+        if not self._closed:
+            warnings.warn(
+                f"{self._id} was never closed: use `async with`, or await its close()",
+                ResourceWarning,
+                source=self,
+                stacklevel=2,
+            )
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return f"<AgentRuntime {self._id} closed>"
+        owned = ", ".join(thing.name for thing in self._owned) or "nothing"
+        return f"<AgentRuntime {self._id} open, {self._registry!r}, owns {owned}>"
