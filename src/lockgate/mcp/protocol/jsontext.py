@@ -144,7 +144,7 @@ def deeper_than(value: Any, limit: int) -> bool:
         level = [child for child in below if isinstance(child, dict | list)]
         if not level:
             return False
-    return True
+    return bool(level)
 
 
 def kind_of(value: Any) -> str:

@@ -33,7 +33,7 @@ def addressee(frame: bytes) -> tuple[int | str | None, int | str | None]:
     JSON log line that happens to hold an id is not. Text before a message on the same line is
     stepped over.
     """
-    start = frame.find(b'{"jsonrpc"')
+    start = 0 if frame.lstrip()[:1] in (b"{", b"[") else frame.find(b'{"jsonrpc"')
     members = _members(frame[start:] if start > 0 else frame)
     asks = b"method" in members
     identity = _identity(members.get(b"id"))
@@ -77,7 +77,7 @@ _BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
 def _identity(text: bytes | None) -> int | str | None:
-    if text is None:
+    if not text:
         return None
     try:
         value = _decode_id(text)
@@ -104,12 +104,13 @@ def _members(frame: bytes) -> dict[bytes, bytes]:
             break
         if depth == 1:
             if value_follows:
-                found.setdefault(name, token)
+                found[name] = token
                 value_follows = False
-                if found.keys() >= _ENOUGH and not _KINDS.isdisjoint(found):
-                    break
             elif token == b":":
-                value_follows = True
+                value_follows = name not in found
+                found.setdefault(name, b"")
+                if name in _KINDS and found.keys() >= _ENOUGH:
+                    break
             elif token.startswith(b'"'):
                 name = token[1:-1]
         if token in (b"{", b"["):
@@ -122,4 +123,5 @@ def _members(frame: bytes) -> dict[bytes, bytes]:
 
 
 _ENOUGH = frozenset({b"id", b"jsonrpc"})
+"""With these and one of the others, no more has to be looked at."""
 _KINDS = frozenset({b"method", b"result", b"error"})

@@ -1,0 +1,124 @@
+"""The answer to tools/call."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lockgate.content import Text, UnknownContent
+from lockgate.mcp.protocol.jsontext import MAX_DEPTH
+from lockgate.mcp.protocol.results import CallResult, parse_call_result
+
+
+def parsed(result: Any) -> CallResult:
+    """The result of a JSON value."""
+    return parse_call_result(json.dumps(result).encode())
+
+
+@given(
+    st.binary(max_size=100)
+    | st.dictionaries(
+        st.sampled_from(["content", "isError", "structuredContent", "resultType", "x"]),
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.none()),
+    ).map(lambda v: json.dumps(v).encode())
+)
+def test_reading_a_result_never_raises(raw: bytes) -> None:
+    """Any answer to a call is a result."""
+    assert isinstance(parse_call_result(raw), CallResult)
+
+
+def test_a_plain_result() -> None:
+    """Content, structured content, no error, nothing to remark."""
+    result = parsed({"content": [{"type": "text", "text": "a"}], "structuredContent": {"n": 2**70}})
+    assert result == CallResult((Text("a"),), structured={"n": 2**70})
+
+
+def test_missing_content_is_empty() -> None:
+    """The SDK of others raises here."""
+    assert parsed({}) == parsed({"content": None}) == CallResult()
+
+
+@pytest.mark.parametrize(
+    ("value", "is_error", "remarked"),
+    [
+        (True, True, False),
+        (False, False, False),
+        (1, True, True),
+        ("true", True, True),
+        (0, False, True),
+        ("false", False, True),
+        (None, False, True),
+        ([], False, True),
+    ],
+)
+def test_an_error_is_an_error_by_any_clear_word(value: Any, is_error: bool, remarked: bool) -> None:
+    """`true`, and what can mean nothing else; the rest is no error, and remarked upon."""
+    result = parsed({"content": [], "isError": value})
+    assert result.is_error is is_error
+    assert bool(result.remarks) is remarked
+
+
+def test_an_error_keeps_its_text_and_its_structure() -> None:
+    """Both reach the caller, who checks no schema on errors (PB-120)."""
+    answer = {
+        "isError": True,
+        "content": [{"type": "text", "text": "ORA-00942"}],
+        "structuredContent": {"error": "x"},
+    }
+    assert parsed(answer) == CallResult((Text("ORA-00942"),), True, {"error": "x"})
+
+
+def test_an_answer_that_asks_for_input_is_recognised() -> None:
+    """By its resultType (2026-07-28, InputRequiredResult); a final one says complete or nothing."""
+    asking = parsed({"resultType": "input_required", "inputRequests": {}})
+    assert asking.asks_for_input
+    assert not parsed({"resultType": "complete"}).asks_for_input
+    assert not parsed({}).asks_for_input
+    assert parsed({"resultType": "partial"}).result_type == "partial"
+    assert parsed({"resultType": 5}).result_type == "a number"
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        (None, ()),
+        ("done", (Text("done"),)),
+        ([1], (UnknownContent("array", [1]),)),
+        (5, (UnknownContent("number", 5),)),
+    ],
+)
+def test_an_answer_that_is_no_object_is_shown(value: Any, content: tuple[Any, ...]) -> None:
+    """With a remark; it is not made an error, for the server said it succeeded."""
+    result = parsed(value)
+    assert (result.content, result.is_error) == (content, False)
+    assert "not an object" in result.remarks[0]
+
+
+def test_an_answer_that_can_not_be_decoded_is_an_error_that_says_so() -> None:
+    """The frame was whole, the value is not."""
+    for raw in (b"{", b'{"a":"\xff"}', b"[" * 5000):
+        result = parse_call_result(raw)
+        assert result.is_error
+        assert "the server's answer is" in result.content[0].as_text()
+
+
+def test_structure_that_is_too_deep_is_left_out_and_said_so() -> None:
+    """The rest of the result stays (PB-111)."""
+    deep: Any = 1
+    for _ in range(MAX_DEPTH + 1):
+        deep = [deep]
+    result = parsed({"content": [{"type": "text", "text": "a"}], "structuredContent": {"d": deep}})
+    assert result.structured is None
+    assert result.content[0] == Text("a")
+    assert "nested deeper" in result.content[1].as_text()
+
+
+def test_rules_that_changed_a_value_are_remarked_upon() -> None:
+    """NaN in a structured result is null, and somebody can find out why (PB-126)."""
+    result = parse_call_result(b'{"structuredContent":{"x":NaN}}')
+    assert result.structured == {"x": None}
+    assert "read as null" in result.remarks[0]
