@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
+import time as clock
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -13,14 +13,15 @@ from pathlib import Path
 from lockgate.agent.identity import agent_id
 from lockgate.agent.ownership import Ownership
 from lockgate.agent.runtime import AgentRuntime, new_id
+from lockgate.agent.threads import WorkerThreads
+from lockgate.agent.witness import Witness
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
-from lockgate.app.threads import Threads
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
-from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
+from lockgate.errors import ConfigError, ContractError, Fate, Fault, PeerError, Phase, Problem
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -47,8 +48,8 @@ class Surroundings:
 
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     cwd: Path = field(default_factory=Path.cwd)
-    time: Callable[[], float] = time.time
-    monotonic: Callable[[], float] = time.monotonic
+    time: Callable[[], float] = clock.time
+    monotonic: Callable[[], float] = clock.monotonic
     connect: Callable[[ServerSettings], Transport] | None = None
     """How a server is reached; None: by its endpoint."""
 
@@ -90,7 +91,8 @@ async def open(
         made.own("state database", _closing(state.close))
         audit = AuditLog(state_dir / "audit", time=around.time, new_id=secrets.token_hex)
         made.own("audit log", _closing(audit.close))
-        threads = Threads()
+        witness = Witness(audit)
+        threads = WorkerThreads()
         made.own("threads", threads.close)
         manager = _manager(config, around, listeners)
         if manager is not None:
@@ -103,7 +105,7 @@ async def open(
             exempt=config.approvals.exempt_at_or_below,
             attended=_approvers(config.approvals.attended, approvers),
             unattended=_approvers(config.approvals.unattended, unattended_approvers),
-            ledger=audit,
+            ledger=witness,
             grants=SqliteGrants(state),
             unknowns=SqliteUnknowns(state),
             tickets=SqliteTickets(state),
@@ -112,18 +114,19 @@ async def open(
             time=around.time,
             monotonic=around.monotonic,
             new_id=lambda: secrets.token_urlsafe(18),
-            digest_key=digest_key(state_dir / "digest.key", secrets.token_bytes),
+            digest_key=_digest_key(state_dir),
         )
         runtime = AgentRuntime(
             id=agent_id("main"),
             registry=registry,
             invoker=invoker,
             servers=manager,
+            witness=witness,
             owned=made.release(),
         )
     plan = GatePlan(
         config=replace(config, state_dir=state_dir),
-        environment=Environment(config.project_dir or around.cwd, threads=threads.pool),
+        environment=Environment(config.project_dir or around.cwd, threads=threads),
         attended=attended,
         session_id=new_id(),
         entry=entry,
@@ -136,6 +139,16 @@ def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     if isinstance(source, Config):
         return source
     return load(locate(around.cwd, around.environ, source), around.environ)
+
+
+def _digest_key(state_dir: Path) -> bytes:
+    path = state_dir / "digest.key"
+    try:
+        return digest_key(path, secrets.token_bytes)
+    except OSError as error:
+        what = f"the key of the record can not be kept: {error.strerror or type(error).__name__}"
+        hint = "it needs a directory that this user may write to"
+        raise ConfigError(Problem(what, file=path, hint=hint)) from error
 
 
 def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]) -> Manager | None:

@@ -101,7 +101,7 @@ class Gate:
         """
         snapshot = self._snapshot()
         call = self._call(name, arguments, snapshot, None)
-        return self._runtime.invoker.explain(call, snapshot, any_arguments=arguments is None)
+        return self._runtime.invoker.explain(call, snapshot, arguments_given=arguments is not None)
 
     async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """Answer a suspended call and see it through, on today's rules and tools (B-14).
