@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import platform
+import re
 import resource
 import statistics
 import subprocess
@@ -102,16 +103,23 @@ def hold(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[F
 
 
 def run_once(command: Sequence[str]) -> Figures:
-    """Start a program, wait for its end, and take what the system says it used."""
+    """Start a program, wait for its end, and take what the system says it used.
+
+    Memory is what the program itself prints of `/proc/self/status`, if it does: the system's own
+    figure for a child begins with the size of whoever started it.
+    """
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    said = process.stdout.read() if process.stdout is not None else ""
     _, status, used = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
-    cpu = used.ru_utime + used.ru_stime
-    return {"cpu ms": cpu * 1000, "wall ms": wall * 1000, "MB": used.ru_maxrss / 1024}
+    figures = {"cpu ms": (used.ru_utime + used.ru_stime) * 1000, "wall ms": wall * 1000}
+    if peak := re.search(r"^VmHWM:\s+(\d+) kB", said, re.MULTILINE):
+        figures["MB"] = int(peak[1]) / 1024
+    return figures
 
 
 def run_in_turns(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Figures]]:

@@ -21,6 +21,7 @@ PROGRAMS = {
     "lockgate.open": "import lockgate; lockgate.open",
     "import mcp": "import mcp",
 }
+TELL_MEMORY = "import sys; sys.stdout.write(open('/proc/self/status').read())"
 MEGABYTES = 35
 """The most that `import lockgate` may take."""
 
@@ -32,7 +33,10 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="one round, to see that it runs")
     options = parser.parse_args()
     rounds = 1 if options.smoke else options.rounds
-    commands = {name: [sys.executable, "-I", "-c", code] for name, code in PROGRAMS.items()}
+    commands = {
+        name: [sys.executable, "-I", "-c", f"{code}\n{TELL_MEMORY}"]
+        for name, code in PROGRAMS.items()
+    }
     measured = run_in_turns(commands, rounds)
     print(f"{rounds} rounds")
     print(conditions("lockgate", "msgspec", "mcp"))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import asyncio
-import contextlib
-import io
+import json
 import re
 import subprocess
-from collections.abc import Callable, Coroutine, Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import CodeType
-from typing import Any, cast
+from typing import Any
 
 from ruamel.yaml import YAML
 from sybil import Example, Sybil
@@ -34,6 +31,7 @@ class Run:
         self._environ = environ
         self._check_yaml = check_yaml
         self._printed = ""
+        self._python: subprocess.Popen[str] | None = None
 
     def blocks(self) -> Sybil:
         """What finds the blocks of a document and runs them here."""
@@ -46,17 +44,38 @@ class Run:
             ]
         )
 
-    def python(self, example: Example) -> None:
+    def python(self, example: Example) -> str | None:
         """Run it; the names it makes live on in the document's later blocks."""
         # Blank lines in front make a traceback point into the document.
-        source = "\n" * (example.line + example.parsed.line_offset) + str(example.parsed)
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-        code: CodeType = compile(source, str(example.path), "exec", flags, dont_inherit=True)
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            waiting = eval(code, example.namespace)  # noqa: S307 - running the document is the point
-            if waiting is not None:
-                asyncio.run(cast(Coroutine[Any, Any, None], waiting))
-        self._printed = printed.getvalue()
+        blank = "\n" * (example.line + example.parsed.line_offset)
+        block = {"source": f"{blank}{example.parsed}", "file": str(example.path)}
+        if self._python is None:
+            self._python = subprocess.Popen(
+                [sys.executable, "-W", "error", str(Path(__file__).with_name("interpreter.py"))],
+                cwd=self.folder,
+                env=dict(self._environ),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        streams = self._python.stdin, self._python.stdout
+        if streams[0] is None or streams[1] is None:
+            return "the interpreter has no pipes"
+        streams[0].write(json.dumps(block) + "\n")
+        streams[0].flush()
+        answer = json.loads(streams[1].readline() or '{"failed": "the interpreter ended"}')
+        self._printed = answer.get("printed", "")
+        return answer["failed"] or None
+
+    def close(self) -> None:
+        """End the interpreter, if there was one."""
+        if self._python is not None:
+            with self._python as process:
+                if process.stdin is not None:
+                    process.stdin.close()
+                if process.wait(30) != 0:
+                    raise AssertionError(f"the interpreter ended with {process.returncode}")
 
     def output(self, example: Example) -> str | None:
         """Compare with what the last python block printed."""
@@ -94,6 +113,7 @@ class Run:
                 text=True,
                 timeout=50,
                 check=False,
+                start_new_session=True,  # no terminal, whoever runs the tests
             )
             if done.returncode != (int(exits[1]) if exits else 0):
                 return f"$ {command}\nexited with {done.returncode} and said:\n{done.stdout}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,11 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=[str(d.relative_to(ROOT)) for d in DOCUMENTS])
-def test_a_document_does_what_it_says(
-    path: Path, folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_document_does_what_it_says(path: Path, folder: Path, environ: dict[str, str]) -> None:
     """Every block of the document runs, in order, and prints what the document shows."""
-    monkeypatch.chdir(folder)
-    for example in Run(folder, environ, check_yaml).blocks().parse(path).examples():
-        example.evaluate()
+    with closing(Run(folder, environ, check_yaml)) as run:
+        for example in run.blocks().parse(path).examples():
+            example.evaluate()
 
 
 def check_yaml(file: Path) -> None:

@@ -17,7 +17,14 @@ ROOT = Path(__file__).parents[2]
 def run(*command: str, cwd: Path, environ: dict[str, str] | None = None) -> str:
     """Run a program; what it printed."""
     done = subprocess.run(
-        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=240, check=False
+        command,
+        cwd=cwd,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        start_new_session=True,  # no terminal, whoever runs the tests
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     return done.stdout
