@@ -53,15 +53,14 @@ def _blocks(value: object) -> tuple[Content, ...] | None:
 
 def _json_result(value: object) -> ToolResult:
     try:
-        plain = _plain(value)
-        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, OverflowError, RecursionError, NotImplementedError) as error:
         return ToolResult.error(
             ErrorKind.TOOL_ERROR,
             f"the tool ran, but returned a {type(value).__name__} that has no JSON form: {error}",
             reason="not_json",
         )
-    return ToolResult.of(text, structured=plain)
+    return ToolResult.of(text, structured=json.loads(text))
 
 
 def _plain(value: object) -> Any:
