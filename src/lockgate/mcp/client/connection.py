@@ -187,18 +187,20 @@ class Connection:
         answer: asyncio.Future[Answer] = loop.create_future()
         self._pending.add(identity, message.method or "", answer)
         limit = self.request_timeout if timeout is None else timeout
+        sent = False
         try:
             async with asyncio.timeout(limit):
                 await link.send(message)
+                sent = True
                 return await answer
         except TimeoutError:
             if _is_set(answer):
                 return answer.result()
-            if withdraw:
+            if sent and withdraw:
                 self._withdraw(link, identity, f"no answer within {limit:g} s")
-            raise self._timed_out(message, limit) from None
+            raise self._timed_out(message, limit, link, sent=sent) from None
         except asyncio.CancelledError:
-            if withdraw:
+            if sent and withdraw:
                 self._withdraw(link, identity, "the call was cancelled")
             raise
         finally:
@@ -212,13 +214,15 @@ class Connection:
         Bounded by the request timeout. Raises `PeerError`.
         """
         self._check_loop()
-        if self._link is None:
+        link = self._link
+        if link is None:
             raise self._unusable()
+        limit = self.request_timeout
         try:
-            async with asyncio.timeout(self.request_timeout):
-                await self._link.send(message)
+            async with asyncio.timeout(limit):
+                await link.send(message)
         except TimeoutError:
-            raise self._timed_out(message, self.request_timeout) from None
+            raise self._timed_out(message, limit, link, sent=False) from None
 
     async def _own(self) -> None:
         """The owner's life: open, write what is put, close."""
@@ -275,10 +279,19 @@ class Connection:
         text = "not connected yet" if self._reason is None else str(self._reason)
         return self._failed(f"nothing was sent: {text}", Fault.NOT_CONNECTED, Fate.NOT_SENT)
 
-    def _timed_out(self, message: Outgoing, limit: float) -> PeerError:
-        text = f"{self.peer} did not answer {message.method} within {limit:g} s (timeout)"
+    def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
+        what = f"{message.method} within {limit:g} s (timeout)"
+        if not sent:
+            text = (
+                f"{self.peer} does not read what it is sent: no room for {what}, nothing was sent"
+            )
+            return self._failed(text, Fault.TIMEOUT, Fate.NOT_SENT)
+        text = f"{self.peer} did not answer {what}"
         if self._pending.stray:
             text += f"; {self._pending.stray}"
+        words = link.last_words()
+        if words:
+            text += f"; the end of its standard error:\n{words}"
         return self._failed(text, Fault.TIMEOUT)
 
     def _closed_by_us(self) -> PeerError:
