@@ -73,6 +73,39 @@ def test_constraints_are_names_and_versions() -> None:
     assert len({line.split("==")[0] for line in pins}) == len(pins)
 
 
+EXCUSE = re.compile(r"#\s*(?:noqa|(?:pyright|type):\s*ignore)(?P<rest>.*)")
+REASONED = re.compile(r"(?:: [A-Z0-9, ]+|\[[\w, ]+\]) - \w+ \w+")
+
+
+def unexplained(text: str) -> list[int]:
+    """Numbers of the lines that switch a check off without naming it and saying why."""
+    found = ((number, EXCUSE.search(line)) for number, line in enumerate(text.splitlines(), 1))
+    return [number for number, excuse in found if excuse and not REASONED.match(excuse["rest"])]
+
+
+def test_every_exception_has_its_reason() -> None:
+    """A comment that switches a check off names the check, and the reason stands beside it."""
+    files = [name for name in tracked() if name.endswith(".py")]
+    lines = [f"{n}:{line}" for n in files for line in unexplained((ROOT / n).read_text("utf-8"))]
+    assert lines == []
+
+
+@pytest.mark.parametrize(
+    ("line", "fine"),
+    [
+        ("x = 1  # no" + "qa: S603 - fixed arguments", True),
+        ("x = 1  # no" + "qa: S603", False),
+        ("x = 1  # no" + "qa", False),
+        ("x = 1  # pyright: ig" + "nore[reportX] - untyped package", True),
+        ("x = 1  # pyright: ig" + "nore", False),
+        ("x = 1  # type: ig" + "nore[misc]", False),
+    ],
+)
+def test_an_exception_without_a_reason_is_seen(line: str, fine: bool) -> None:
+    """The check tells an explained exception from a bare one."""
+    assert (unexplained(line) == []) is fine
+
+
 def test_a_planted_word_is_seen() -> None:
     """The ban reports a registry's host, a workplace path and a tracker's number."""
     text = f"see {REGISTRIES[0]}\nfine\n{PLACES[0]}x\nclosed in issue " + "#12\n"
