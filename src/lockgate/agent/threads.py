@@ -100,7 +100,7 @@ class WorkerThreads(Executor):
                 await gone.wait()
         except TimeoutError:
             _log.warning(
-                "still running in threads that can not be stopped: %d tools; their outcome is unknown",
+                "tools that can not be stopped still run, their outcome is unknown: %d",
                 self._threads,
             )
         finally:

@@ -106,7 +106,7 @@ async def test_a_thread_that_does_not_end_is_let_go(caplog: pytest.LogCaptureFix
     future = threads.submit(gate.wait, 10)
     with caplog.at_level(logging.WARNING):
         await threads.close()
-    assert "still running in threads that can not be stopped: 1" in caplog.text
+    assert "outcome is unknown: 1" in caplog.text
     assert all(t.daemon for t in threading.enumerate() if t.name.startswith("lockgate-tool"))
     gate.set()
     await _value(future)
