@@ -1,0 +1,74 @@
+"""What this process holds, so that a test can see that nothing of it was left behind. Linux."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SETTLE = 2.0
+"""Seconds in which the loop and the kernel may finish what was already ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """Descriptors, children and tasks at one moment."""
+
+    descriptors: int
+    """Open file descriptors."""
+    children: frozenset[int]
+    """Process ids of children that are not reaped."""
+    tasks: int
+    """Tasks of the running loop."""
+
+    @classmethod
+    def now(cls) -> Belongings:
+        """Look at this process and the running loop."""
+        return cls(
+            descriptors=len(os.listdir("/proc/self/fd")),  # noqa: PTH208 - a count, not paths
+            children=frozenset(_children(os.getpid())),
+            tasks=len(asyncio.all_tasks()),
+        )
+
+    def more_than(self, before: Belongings) -> tuple[str, ...]:
+        """What is here now and was not `before`, in words."""
+        found: list[str] = []
+        if self.descriptors > before.descriptors:
+            found.append(f"{self.descriptors - before.descriptors} descriptors")
+        if self.children - before.children:
+            found.append(f"children {sorted(self.children - before.children)}")
+        if self.tasks > before.tasks:
+            found.append(f"{self.tasks - before.tasks} tasks")
+        return tuple(found)
+
+
+def _children(parent: int) -> Iterator[int]:
+    for name in os.listdir("/proc"):  # noqa: PTH208 - names are what is wanted
+        if name.isdecimal() and _status(int(name))[1:2] == [str(parent)]:
+            yield int(name)
+
+
+def _status(pid: int) -> list[str]:
+    """State, parent and so on of a process; empty if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+async def left_since(before: Belongings) -> tuple[str, ...]:
+    """What is left of all that came after `before`, once the loop had time to finish; best ()."""
+    try:
+        async with asyncio.timeout(SETTLE):
+            while Belongings.now().more_than(before):  # noqa: ASYNC110 - the kernel does not tell
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        return Belongings.now().more_than(before)
+    return ()
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and is not reaped does not."""
+    return _status(pid)[:1] not in ([], ["Z"], ["X"])
