@@ -43,11 +43,6 @@ class Revision(msgspec.Struct, frozen=True):
         """Whether `resultType` of a result means something."""
         return self.era is Era.MODERN
 
-    @property
-    def peer_may_ask(self) -> bool:
-        """Whether a server may send requests of its own (modern ones ask by results)."""
-        return self.era is Era.LEGACY
-
     def headers(self, method: str, name: str | None = None) -> tuple[tuple[str, str], ...]:
         """What goes beside the body on transports that have headers.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
@@ -21,7 +22,8 @@ NO_SCHEMA: JSONObject = {"type": "object"}
 """What a tool without an `inputSchema` is given: any arguments, or none."""
 
 
-class ListedTool(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ListedTool:
     """One usable definition, as its server wrote it."""
 
     name: str
@@ -33,7 +35,7 @@ class ListedTool(msgspec.Struct, frozen=True):
     """An object, as it came; nothing added (S3-05)."""
     output_schema: JSONObject | None
     claims: Claims
-    raw: JSONObject
+    raw: JSONObject = field(repr=False)
     """The whole definition, for display and fingerprints."""
     remarks: tuple[str, ...] = ()
     """What was odd but did not matter. The remarks on claims are in `claims`."""

@@ -219,9 +219,11 @@ Every pair that can occur is here; `Found.INITIALIZED` while probing can not."""
 _VERSIONED = frozenset({Found.DISCOVERED, Found.INITIALIZED, Found.UNSUPPORTED})
 
 
-def begin() -> tuple[Negotiation, Step]:
-    """The first step with any server: probe it."""
-    return Negotiation(Stage.PROBING, LATEST_MODERN), Probe(LATEST_MODERN)
+def begin(era: Era | None = None) -> tuple[Negotiation, Step]:
+    """The first step with a server: probe it, unless it is remembered to be a legacy one."""
+    if era is Era.LEGACY:
+        return Negotiation(_I, LATEST_LEGACY, probed=False), Initialize(LATEST_LEGACY)
+    return Negotiation(_P, LATEST_MODERN), Probe(LATEST_MODERN)
 
 
 def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:

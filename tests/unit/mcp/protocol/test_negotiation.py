@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.mcp.protocol.eras import LATEST_LEGACY, LATEST_MODERN, REVISIONS, Revision, known
+from lockgate.mcp.protocol.eras import (
+    LATEST_LEGACY,
+    LATEST_MODERN,
+    REVISIONS,
+    Era,
+    Revision,
+    known,
+)
 from lockgate.mcp.protocol.jsonrpc import Failure
 from lockgate.mcp.protocol.negotiation import (
     TABLE,
@@ -59,6 +66,14 @@ FALL_BACK = Finding(Found.ERROR)
 def test_a_server_is_probed_first() -> None:
     """With the newest modern revision (2026-07-28, stdio: Backward Compatibility)."""
     assert begin()[1] == Probe(LATEST_MODERN)
+
+
+def test_a_server_that_is_remembered_to_be_legacy_is_not_probed() -> None:
+    """It is initialized at once, and if it ends the probe can not be to blame."""
+    now, step = begin(Era.LEGACY)
+    assert step == Initialize(LATEST_LEGACY)
+    assert isinstance(advance(now, Finding(Found.EXITED))[1], GiveUp)
+    assert begin(Era.MODERN) == begin()
 
 
 def test_every_pair_that_can_occur_is_in_the_table() -> None:
