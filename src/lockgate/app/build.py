@@ -94,7 +94,7 @@ async def open(
         witness = Witness(audit)
         threads = WorkerThreads()
         made.own("threads", threads.close)
-        manager = _manager(config, around, listeners)
+        manager, report = _manager(config, around, listeners), None
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry)
@@ -130,6 +130,7 @@ async def open(
         attended=attended,
         session_id=new_id(),
         entry=entry,
+        report=report,
     )
     async with runtime:
         yield Gate(runtime, manager, plan)

@@ -17,6 +17,7 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.status import StartReport
 from lockgate.policy.approval import Answer
 from lockgate.policy.ceiling import whole
 from lockgate.rules.offers import bind_offer
@@ -38,6 +39,8 @@ class GatePlan:
     session_id: str
     """The session of calls made through `Gate.call`: what was answered "for this session"."""
     entry: Entry = Entry.API
+    report: StartReport | None = None
+    """What came of starting the servers; None where none is configured."""
 
 
 class Gate:
@@ -72,6 +75,11 @@ class Gate:
         """Configured servers that are not there: name to reason (S3-10)."""
         return self._manager.failed if self._manager is not None else {}
 
+    @property
+    def report(self) -> StartReport | None:
+        """What came of starting the servers; None when none is configured."""
+        return self._plan.report
+
     def tools(self) -> tuple[Tool, ...]:
         """Every registered tool, in the order of registration, whether an agent is shown it or not.
 
@@ -101,7 +109,7 @@ class Gate:
         """
         snapshot = self._snapshot()
         call = self._call(name, arguments, snapshot, None)
-        return self._runtime.invoker.explain(call, snapshot, arguments_given=arguments is not None)
+        return self._runtime.invoker.explain(call, snapshot, any_arguments=arguments is None)
 
     async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """Answer a suspended call and see it through, on today's rules and tools (B-14).

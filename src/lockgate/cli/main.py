@@ -9,9 +9,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
+from lockgate.cli.options import config_option
 from lockgate.errors import LockgateError
 
 
@@ -115,7 +118,8 @@ Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 refused or waiting for
 answer, 4 a contract does not hold, 5 something needed was not reached, 130 interrupted.""",
 )
 @click.version_option(package_name="lockgate")
-def cli() -> None:
+@config_option
+def cli(config: Path | None) -> None:
     """One gate for every tool an agent can call: local tools and those of any MCP server."""
 
 
@@ -125,7 +129,8 @@ def main(argv: list[str] | None = None) -> int:
 
     for stream in (sys.stdout, sys.stderr):
         # Whatever the locale says: a check mark in a description must not end the program.
-        stream.reconfigure(encoding="utf-8", errors="replace")  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         code = cli.main(args=argv, prog_name="lockgate", standalone_mode=False)
         return int(code) if isinstance(code, int) else Exit.DONE

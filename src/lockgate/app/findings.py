@@ -1,0 +1,85 @@
+"""What can be said of a configuration without starting anything (B-05): for `lockgate check`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lockgate.app.models import model_named
+from lockgate.decision import Decision
+from lockgate.errors import ConfigError, PeerError
+from lockgate.process.environment import child_environment
+from lockgate.process.program import Program, find
+from lockgate.rules.rule import Rule
+from lockgate.settings.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is allowed and will not do what it looks like."""
+
+    where: str
+    """The file and key it is about, or the server."""
+    text: str
+    hint: str | None = None
+
+
+def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Everything found, in the order of the configuration. `environ` is the host's environment."""
+    return (
+        *_programs(config, environ),
+        *_model(config),
+        *_rules(config),
+    )
+
+
+def _programs(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Servers whose program is not there now."""
+    for server in config.servers:
+        end = server.endpoint
+        env = child_environment(environ, end.env)
+        try:
+            find(Program(server.name, end.command, end.args, env, end.cwd))
+        except PeerError as error:
+            yield Finding(f"server {server.name}", str(error))
+
+
+def _model(config: Config) -> Iterator[Finding]:
+    if config.agent.model is None:
+        return
+    try:
+        model_named(config.agent.model)
+    except ConfigError as error:
+        yield Finding("agent.model", str(error))
+
+
+def _rules(config: Config) -> Iterator[Finding]:
+    """Rules that can never decide anything."""
+    rules = config.rules.rules
+    for rule in rules:
+        where = rule.source or "permissions"
+        if rule.server is None:
+            yield Finding(
+                where,
+                f'the rule "{rule.text}" names a local tool, and the command line has none',
+                "it counts where a program gives tools of its own to lockgate.open",
+            )
+        if rule.decision is Decision.DENY:
+            continue
+        stricter = next((other for other in rules if _covers(other, rule)), None)
+        if stricter is not None:
+            yield Finding(
+                where,
+                f'the rule "{rule.text}" ({rule.decision.name.lower()}) never decides: '
+                f'"{stricter.text}" ({stricter.decision.name.lower()}) matches whatever it matches',
+                f"the stricter one stands at {stricter.source}" if stricter.source else None,
+            )
+
+
+def _covers(other: Rule, rule: Rule) -> bool:
+    """Whether `other` is stricter and matches every call that `rule` matches."""
+    return (
+        other.decision > rule.decision
+        and other.server == rule.server
+        and (other.tool is None or other.tool == rule.tool)
+    )

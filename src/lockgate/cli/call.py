@@ -1,0 +1,68 @@
+"""`lockgate call`: one governed call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lockgate.cli.options import config_option, json_option, print_json
+
+
+@click.command("call", context_settings={"ignore_unknown_options": True})
+@click.argument("tool")
+@click.argument("arguments", nargs=-1)
+@click.option("--input-json", metavar="JSON", help="All arguments as JSON, @FILE, or - for stdin.")
+@click.option(
+    "--timeout", type=float, help="Seconds for the call itself; a person may take longer."
+)
+@config_option
+@json_option
+def call(
+    tool: str,
+    arguments: tuple[str, ...],
+    input_json: str | None,
+    timeout: float | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
+    """Make one call of TOOL, down the same road as an agent's: rules, gate, record.
+
+    ARGUMENTS are key=value, read as the tool's schema wants them, or key:=JSON.
+
+    \b
+    Examples:
+      lockgate call mcp__git__git_log repo_path=. max_count=3
+      lockgate call mcp__git__git_add repo_path=. 'files:=["a.txt", "b.txt"]'
+    \b
+    Exit codes: 0 done, 1 the tool failed, 2 no such tool or arguments that do not fit, 3 refused or
+    waiting for an answer, 5 the server could not be reached.
+    """
+    from lockgate.cli.opening import opened, run_async
+
+    async def work() -> int:
+        from lockgate.calls.call import Suspended
+        from lockgate.cli.arguments import parse_arguments
+        from lockgate.cli.exit import Exit, of_result
+        from lockgate.cli.lookup import schema_of
+
+        async with opened(config) as gate:
+            given = parse_arguments(arguments, input_json, schema_of(gate, tool))
+            result = await gate.call(tool, given, timeout=timeout)
+        if isinstance(result, Suspended):
+            data: dict[str, Any] = {"ticket": result.ticket, "expires": result.expires}
+            if as_json:
+                print_json(data)
+            else:
+                click.echo(f"waiting for an answer, ticket {result.ticket}")
+            return Exit.REFUSED
+        if as_json:
+            from lockgate.cli.results import result_data
+
+            print_json(result_data(result))
+        else:
+            click.echo(result.text, err=result.is_error)
+        return of_result(result)
+
+    return run_async(work)

@@ -1,0 +1,126 @@
+"""`lockgate doctor`: start every server, and say what is wrong and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lockgate.cli.options import config_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from lockgate.mcp.host.status import ServerStatus
+
+
+@click.command("doctor")
+@config_option
+@json_option
+def doctor(config: Path | None, as_json: bool) -> int:
+    """Start every server and say how it went: times, versions, tools, what is odd, what to do.
+
+    The exit code is 0 if all is well, 4 if an expected tool is missing, 5 if a required server can
+    not be reached, 1 for anything else that is wrong.
+
+    \b
+    Example:
+      lockgate doctor --json | jq '.servers[] | {name, state, seconds}'
+    """
+    from lockgate.cli.opening import opened, run_async
+
+    async def work() -> int:
+        from lockgate.cli.exit import Exit
+
+        async with opened(config, tolerant=True, attended=False) as gate:
+            report = gate.report
+            registered = len(gate.tools())
+        servers = report.servers if report is not None else ()
+        if as_json:
+            print_json(
+                {
+                    "servers": [_data(status) for status in servers],
+                    "missing": list(report.missing) if report else [],
+                    "unreachable": list(report.unreachable) if report else [],
+                    "tools": registered,
+                }
+            )
+        else:
+            _print(servers, registered)
+            for line in (*report.missing, *report.unreachable) if report else ():
+                click.echo(f"PROBLEM  {line}")
+        if report is None:
+            return Exit.DONE
+        if report.missing:
+            return Exit.CONTRACT
+        if report.unreachable:
+            return Exit.UNREACHABLE
+        odd = report.failed or any(s.left_out for s in servers)
+        return Exit.FAILED if odd else Exit.DONE
+
+    return run_async(work)
+
+
+def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
+    from lockgate.mcp.host.status import ServerState
+    from lockgate.tools.showing import visible
+
+    if not servers:
+        click.echo("No MCP servers are configured. Add one: lockgate mcp add, lockgate mcp import")
+        return
+    for status in servers:
+        ready = status.state is ServerState.READY
+        head = "ok" if ready else "FAILED"
+        what = f"{len(status.tools)} tools" if ready else visible(status.reason or "")
+        times = f"{status.seconds:.1f} s"
+        who = f", {visible(status.server)}" if status.server else ""
+        spoken = f", MCP {status.revision}" if status.revision else ""
+        click.echo(f"{head:<8} {status.name}: {what} ({times}{who}{spoken})")
+        if not ready:
+            hint = _hint(status)
+            if hint:
+                click.echo(f"         {hint}")
+        for out in status.left_out:
+            click.echo(f"         left out: {visible(out.tool)}: {visible(out.reason)}")
+        for remark in status.remarks:
+            click.echo(f"         note: {visible(remark)}")
+    click.echo(f"{registered} tools registered; see them with: lockgate tools")
+
+
+def _hint(status: ServerStatus) -> str | None:
+    """What usually mends a failure of this kind."""
+    from lockgate.errors import Fault
+
+    match status.fault:
+        case Fault.NOT_STARTED:
+            return "look at command, args and cwd of this server: lockgate mcp get " + status.name
+        case Fault.TIMEOUT:
+            return (
+                "it started and did not answer: does it speak MCP on stdin and stdout? "
+                "A slow first start wants a higher requestTimeout"
+            )
+        case Fault.CLOSED:
+            return "it ended by itself: run its command in a terminal to see all it says"
+        case Fault.UNSUPPORTED:
+            return "it speaks no revision that lockgate knows: update it"
+        case Fault.MALFORMED:
+            return "it does not speak MCP as it should: update it, or tell its maker"
+        case _:
+            return None
+
+
+def _data(status: ServerStatus) -> dict[str, Any]:
+    return {
+        "name": status.name,
+        "state": status.state.value,
+        "required": status.required,
+        "transport": status.transport,
+        "reason": status.reason,
+        "seconds": round(status.seconds, 3),
+        "secondsToConnect": status.seconds_to_connect,
+        "revision": status.revision,
+        "era": status.era,
+        "server": status.server,
+        "tools": list(status.tools),
+        "leftOut": [{"tool": o.tool, "reason": o.reason} for o in status.left_out],
+        "remarks": list(status.remarks),
+    }

@@ -1,0 +1,61 @@
+"""`lockgate explain`: what would happen to a call, and exactly why. Runs nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lockgate.cli.options import config_option, json_option, print_json
+
+
+@click.command("explain", context_settings={"ignore_unknown_options": True})
+@click.argument("tool")
+@click.argument("arguments", nargs=-1)
+@click.option("--input-json", metavar="JSON", help="All arguments as JSON, @FILE, or - for stdin.")
+@click.option(
+    "--attended/--unattended",
+    default=None,
+    help="As if a person were there, or not; by default as it is now.",
+)
+@config_option
+@json_option
+def explain(
+    tool: str,
+    arguments: tuple[str, ...],
+    input_json: str | None,
+    attended: bool | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
+    """What would happen to a call of TOOL, step by step, and what each step follows from.
+
+    Without arguments it says what stands for the tool, whatever the arguments. Nothing is run and
+    nobody is asked; servers are started to learn their tools. The exit code is 0 whatever the
+    decision.
+
+    \b
+    Examples:
+      lockgate explain mcp__git__git_reset
+      lockgate explain mcp__git__git_reset repo_path=. --unattended
+    """
+    from lockgate.cli.opening import opened, run_async
+
+    async def work() -> int:
+        from lockgate.cli.arguments import parse_arguments
+        from lockgate.cli.exit import Exit
+        from lockgate.cli.lookup import schema_of
+        from lockgate.cli.road import explanation_data, print_explanation
+
+        async with opened(config, tolerant=True, attended=attended) as gate:
+            given = None
+            if arguments or input_json is not None:
+                given = parse_arguments(arguments, input_json, schema_of(gate, tool))
+            explained = gate.explain(tool, given)
+        if as_json:
+            print_json(explanation_data(explained))
+        else:
+            print_explanation(explained)
+        return Exit.DONE
+
+    return run_async(work)

@@ -1,0 +1,116 @@
+"""Opening a gate for a command: configuration, a word on progress, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lockgate.app.build import open as open_gate
+from lockgate.app.entries import Entry
+from lockgate.app.gate import Gate
+from lockgate.cli.options import find_layers, short
+from lockgate.settings.acceptance import AcceptedFiles, NotAccepted
+from lockgate.settings.config import Config
+from lockgate.settings.layers import Layers
+from lockgate.settings.loading import load
+from lockgate.settings.masking import visible
+
+PROGRESS_AFTER = 1.0
+"""Seconds after which a command that still works says so."""
+
+
+@asynccontextmanager
+async def opened(
+    config: Path | None, *, tolerant: bool = False, attended: bool | None = None
+) -> AsyncGenerator[Gate]:
+    """The gate of a command.
+
+    A project's file that is not accepted yet is asked about on a terminal, and refused without one.
+    While servers start, a terminal is told so after a second.
+    """
+    settings = settled_config(find_layers(config))
+    names = ", ".join(server.name for server in settings.servers)
+    gate = open_gate(settings, tolerant=tolerant, attended=attended, entry=Entry.CLI)
+    with Progress(f"starting {names} ..."):
+        opened = await gate.__aenter__()
+    try:
+        yield opened
+    except BaseException:
+        if not await gate.__aexit__(*sys.exc_info()):
+            raise
+    else:
+        await gate.__aexit__(None, None, None)
+
+
+def settled_config(layers: Layers) -> Config:
+    """The configuration, once a project's file is accepted: asked about on a terminal (B-13)."""
+    try:
+        return load(layers, os.environ)
+    except NotAccepted as error:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise
+        waiting = error.pending
+        click.echo(f"{visible(short(waiting.path))} is not accepted yet.", err=True)
+        for line in waiting.summary:
+            click.echo(f"  {line}", err=True)
+        if not click.confirm("Accept it and go on?", default=False, err=True):
+            raise
+        AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
+        return load(layers, os.environ)
+
+
+class Progress:
+    """Say `text` on the terminal if the block takes over a second; nothing anywhere else."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> None:
+        if sys.stderr.isatty():
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PROGRESS_AFTER, self._say)
+
+    def _say(self) -> None:
+        click.echo(self._text, err=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run a command's work on a loop of its own and return its exit code.
+
+    SIGTERM and SIGHUP cancel it, so that everything is closed before the program ends; the exit
+    code is then 128 plus the signal's number, as a shell counts. Ctrl+C raises KeyboardInterrupt.
+    """
+    got: list[int] = []
+
+    async def main() -> int:
+        task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+
+        def end(number: int) -> None:
+            got.append(number)
+            if task is not None:
+                task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, end, number)
+        return await work()
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        if got:
+            return 128 + got[0]
+        raise

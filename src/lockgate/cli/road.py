@@ -1,0 +1,84 @@
+"""An explanation in print: the declaration, where it comes from, then the road step by step."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from typing import Any
+
+import click
+
+from lockgate.calls.explain import Explanation
+from lockgate.cli.verdicts import NOW
+from lockgate.tools.showing import visible
+from lockgate.tools.tool import Tool
+
+_INDENT = 18
+
+
+def print_explanation(explained: Explanation) -> None:
+    """Print it for a person, within the width of the terminal."""
+    width = min(shutil.get_terminal_size((80, 24)).columns, 100)
+    _say("tool", [visible(explained.tool)], width)
+    if explained.found is not None:
+        for label, text in _declaration(explained.found):
+            _say(label, [text], width)
+    click.echo()
+    for step in explained.steps:
+        word = {"ALLOW": "ok", "ASK": "ask", "DENY": "no"}[step.decision.name]
+        _say(f"{step.name:<11} {word}", [visible(str(r)) for r in step.reasons], width)
+    for name in explained.not_reached:
+        _say(f"{name:<11} -", ["not reached"], width)
+    click.echo()
+    _say("so it", [NOW[explained.decision]], width)
+
+
+def _declaration(tool: Tool) -> list[tuple[str, str]]:
+    origin = tool.definition.origin
+    where = (
+        f"server {origin.server}, as {visible(origin.original_name)}"
+        if origin.server
+        else origin.source
+    )
+    level = tool.side_effect_level.value
+    lines = [("from", where), ("level", _because(level, origin.reasons.get("level")))]
+    if not tool.is_read_only:
+        destructive = tool.destructive_behavior.value
+        idempotent = tool.idempotency_behavior.value
+        lines.append(("destructive", _because(destructive, origin.reasons.get("destructive"))))
+        lines.append(("idempotent", _because(idempotent, origin.reasons.get("idempotent"))))
+    lines.append(("ruling", origin.ruling))
+    lines += [("note", visible(remark)) for remark in origin.remarks]
+    return lines
+
+
+def _because(word: str, reason: str | None) -> str:
+    return f"{word}: {visible(reason)}" if reason else word
+
+
+def _say(label: str, texts: list[str], width: int) -> None:
+    for number, text in enumerate(texts):
+        head = label if number == 0 else ""
+        lines = textwrap.wrap(text, max(30, width - _INDENT)) or [""]
+        for line in lines:
+            click.echo(f"{head:<{_INDENT}}{line}".rstrip())
+            head = ""
+
+
+def explanation_data(explained: Explanation) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "tool": explained.tool,
+        "decision": NOW[explained.decision],
+        "steps": [
+            {
+                "name": step.name,
+                "decision": step.decision.name.lower(),
+                "reasons": [
+                    {"code": r.code, "text": r.text, "source": r.source} for r in step.reasons
+                ],
+            }
+            for step in explained.steps
+        ],
+        "notReached": list(explained.not_reached),
+    }

@@ -1,0 +1,85 @@
+"""`lockgate run`: one turn of an agent, or a conversation, with every call and decision shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lockgate.cli.options import config_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from lockgate.agent.agent import Agent
+    from lockgate.agent.run import RunResult
+
+
+@click.command("run")
+@click.argument("prompt", nargs=-1)
+@click.option("--model", help="scripted:FILE; by default agent.model of the configuration.")
+@config_option
+@json_option
+def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json: bool) -> int:
+    """One turn of an agent with PROMPT; without it, a conversation.
+
+    Each call is shown with what was decided about it and what came of it, on standard error; the
+    answer goes to standard output. Ctrl+C ends the turn; a second one the program.
+
+    \b
+    Examples:
+      lockgate run "What changed this week?"
+      lockgate run --model scripted:replies.yaml "What changed this week?"
+    """
+    from lockgate.cli.opening import opened, run_async
+    from lockgate.cli.turn import one_turn
+
+    async def work() -> int:
+        async with opened(config) as gate:
+            agent = gate.agent(model=model)
+            for name in gate.failed:
+                click.echo(f"{name} is not available", err=True)
+            if prompt:
+                result = await one_turn(agent, " ".join(prompt), show=not as_json)
+                return _told(result, as_json)
+            return await _conversation(agent, as_json)
+
+    return run_async(work)
+
+
+async def _conversation(agent: Agent, as_json: bool) -> int:
+    """Prompts, one a line, until the input ends; each is a turn of one session."""
+    from lockgate.cli.exit import Exit
+    from lockgate.cli.prompt import Prompts
+    from lockgate.cli.turn import one_turn
+
+    code: int = Exit.DONE
+    async with Prompts() as prompts:
+        async for line in prompts:
+            result = await one_turn(agent, line, show=not as_json)
+            code = _told(result, as_json)
+    return code
+
+
+def _told(result: RunResult, as_json: bool) -> int:
+    """Print the answer and give the exit code of the turn."""
+    from lockgate.agent.run import RunStatus
+    from lockgate.cli.exit import Exit
+    from lockgate.cli.turn import turn_data
+
+    if as_json:
+        print_json(turn_data(result))
+    elif result.answered:
+        click.echo(result.text)
+    else:
+        click.echo(str(result), err=True)
+    match result.status:
+        case RunStatus.ANSWERED:
+            return Exit.DONE
+        case RunStatus.SUSPENDED:
+            return Exit.REFUSED
+        case RunStatus.INTERRUPTED:
+            return Exit.INTERRUPTED
+        case RunStatus.MODEL_FAILED:
+            return Exit.UNREACHABLE
+        case RunStatus.BOUND:
+            return Exit.FAILED
