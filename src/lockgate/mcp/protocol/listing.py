@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
@@ -22,8 +21,7 @@ NO_SCHEMA: JSONObject = {"type": "object"}
 """What a tool without an `inputSchema` is given: any arguments, or none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedTool:
+class ListedTool(msgspec.Struct, frozen=True):
     """One usable definition, as its server wrote it."""
 
     name: str
@@ -35,7 +33,7 @@ class ListedTool:
     """An object, as it came; nothing added (S3-05)."""
     output_schema: JSONObject | None
     claims: Claims
-    raw: JSONObject = field(repr=False)
+    raw: JSONObject
     """The whole definition, for display and fingerprints."""
     remarks: tuple[str, ...] = ()
     """What was odd but did not matter. The remarks on claims are in `claims`."""
