@@ -56,8 +56,6 @@ class Facts:
     """The answer, once one was given to this call's question."""
     fault: Violation | None = None
     """What is wrong with the arguments before any schema is looked at."""
-    arguments_given: bool = True
-    """False only on paper (`explain`): the question is about the tool, whatever the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +152,7 @@ def _walk(
     # 3. Hooks before the call have their place here: they may object, ask, or rewrite.
 
     # 4. The schema of the final arguments, all violations at once.
-    if facts.arguments_given:
+    if not any_arguments:
         violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
         if violations:
             return refusals.invalid_arguments(registered, violations)

@@ -39,9 +39,9 @@ class Lanes:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if not turn.cancelled():
                 self.release(name)  # it had just been handed over
-            else:
+            elif turn in waiting:  # not if a release has passed it over already
                 waiting.remove(turn)
             raise
 

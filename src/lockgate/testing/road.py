@@ -11,6 +11,7 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
+from lockgate.calls.unknowns import OpenUnknown, scope_of
 from lockgate.policy.approval import Approver
 from lockgate.policy.ceiling import whole
 from lockgate.rules.rule import RuleSet
@@ -130,6 +131,13 @@ class Road:
         if isinstance(result, ToolResult):
             raise LookupError(f"the call was not suspended: {result.text}")
         return result
+
+    def leave_open(self, call: Call) -> None:
+        """Have `call` be one that may have taken effect, and nobody knows."""
+        execution = call.execution
+        self.unknowns.open(
+            OpenUnknown(execution.id, call.id, scope_of(execution), call.name, self.clock())
+        )
 
     def close(self) -> None:
         """Close the state database. Idempotent."""
