@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lockgate.app.build import open
     from lockgate.app.gate import Gate
     from lockgate.app.sync import SyncGate, open_sync
@@ -79,7 +81,7 @@ __all__ = [
     "tool",
 ]
 
-_HOME = {
+_HOME: Mapping[str, tuple[str, ...]] = {
     "lockgate.app.build": ("open",),
     "lockgate.app.gate": ("Gate",),
     "lockgate.app.sync": ("SyncGate", "open_sync"),

@@ -100,11 +100,13 @@ class AgentRuntime:
 
     @property
     def registry(self) -> Registry:
+        """Its tools."""
         self.check()
         return self._registry
 
     @property
     def invoker(self) -> Invoker:
+        """The road that every call takes."""
         self.check()
         return self._invoker
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lockgate.calls import refusals
@@ -15,7 +15,7 @@ from lockgate.tools.tool import Tool
 MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
 
-_WORDS: Final = {
+_WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
     Pulled.DEADLINE: ("timeout", "its time was up before an answer came"),
     Pulled.INTERRUPT: ("interrupted", "the turn was interrupted while it ran"),
     None: ("abandoned", "whatever it waited for was taken away"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 from lockgate.errors import ConfigError, ContractError, LocalError, LockgateError, PeerError
 from lockgate.tools.result import REFUSALS, ErrorKind, ToolResult
@@ -41,7 +42,7 @@ def of_error(error: LockgateError) -> Exit:
             return Exit.FAILED
 
 
-_OF_KIND = {
+_OF_KIND: Mapping[ErrorKind, Exit] = {
     ErrorKind.UNKNOWN_TOOL: Exit.USAGE,
     ErrorKind.INVALID_ARGUMENTS: Exit.USAGE,
     ErrorKind.TOOL_CHANGED: Exit.CONTRACT,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def _config() -> click.Command:
     return config_group
 
 
-_COMMANDS: dict[str, tuple[str, Callable[[], click.Command]]] = {
+_COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "run": ("One turn of an agent, or a conversation.", _run),
     "tools": ("Every tool: what it may do, and what would happen now.", _tools),
     "call": ("One governed call.", _call),

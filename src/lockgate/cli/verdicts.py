@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lockgate.app.gate import Gate
@@ -10,7 +11,11 @@ from lockgate.calls.refusals import Refuse
 from lockgate.decision import Decision
 from lockgate.tools.tool import Tool
 
-NOW = {Decision.ALLOW: "runs", Decision.ASK: "asks", Decision.DENY: "refused"}
+NOW: Mapping[Decision, str] = {
+    Decision.ALLOW: "runs",
+    Decision.ASK: "asks",
+    Decision.DENY: "refused",
+}
 
 
 def standing(gate: Gate, tool: Tool) -> Explanation:
@@ -30,7 +35,7 @@ def row(tool: Tool, explained: Explanation) -> tuple[str, ...]:
     )
 
 
-_WHY = {
+_WHY: Mapping[str, str] = {
     "above_ceiling": "ceiling",
     "not_offered": "not offered",
     "deny_rule": "rule",

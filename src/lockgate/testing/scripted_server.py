@@ -20,7 +20,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes longer to import than this server to start
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
     from typing import Any, TypeAlias
 
     Json: TypeAlias = dict[str, Any]
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # typing takes longer to import than this server to start
 VERSION = "io.modelcontextprotocol/protocolVersion"
 MODERN = "2026-07-28"
 """Revisions from this one on have no handshake."""
-KEEP = {"cacheScope": "private", "ttlMs": 0}
+KEEP: Mapping[str, object] = {"cacheScope": "private", "ttlMs": 0}
 
 
 class Ledger:

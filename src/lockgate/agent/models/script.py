@@ -13,7 +13,7 @@ plain in YAML but no JSON value (a date) is text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -216,7 +216,7 @@ def _null(text: str) -> None:
     return None
 
 
-_SCALARS: Final[dict[str, Callable[[str], object]]] = {
+_SCALARS: Final[Mapping[str, Callable[[str], object]]] = {
     "null": _null,
     "bool": lambda text: text.lower() == "true",
     "int": _integer,

@@ -8,7 +8,7 @@ late, and may turn out to be modern after all.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import TypeAlias
 
 from msgspec import Raw
@@ -43,7 +43,7 @@ Learnt: TypeAlias = tuple[Finding, ServerProfile]
 PROBE_PATIENCE = 2.0
 """Seconds that a silent server is probed before it is taken for a legacy one, never 10 (PB-043)."""
 
-_FAULTS = {
+_FAULTS: Mapping[Found, Fault] = {
     Found.SILENT: Fault.TIMEOUT,
     Found.EXITED: Fault.CLOSED,
     Found.MALFORMED: Fault.MALFORMED,

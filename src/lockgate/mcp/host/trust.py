@@ -24,9 +24,18 @@ from lockgate.traits import (
 
 _Trait = TypeVar("_Trait", SideEffectLevel, DestructiveBehavior, IdempotencyBehavior)
 
-_LEVELS = {True: SideEffectLevel.READ_ONLY, False: SideEffectLevel.MUTATING}
-_DESTRUCTIVE = {True: DestructiveBehavior.DESTRUCTIVE, False: DestructiveBehavior.NON_DESTRUCTIVE}
-_IDEMPOTENT = {True: IdempotencyBehavior.IDEMPOTENT, False: IdempotencyBehavior.NON_IDEMPOTENT}
+_LEVELS: Mapping[bool, SideEffectLevel] = {
+    True: SideEffectLevel.READ_ONLY,
+    False: SideEffectLevel.MUTATING,
+}
+_DESTRUCTIVE: Mapping[bool, DestructiveBehavior] = {
+    True: DestructiveBehavior.DESTRUCTIVE,
+    False: DestructiveBehavior.NON_DESTRUCTIVE,
+}
+_IDEMPOTENT: Mapping[bool, IdempotencyBehavior] = {
+    True: IdempotencyBehavior.IDEMPOTENT,
+    False: IdempotencyBehavior.NON_IDEMPOTENT,
+}
 """What a hint's true and false mean on its axis."""
 
 _STRENGTH: Mapping[Source, int] = {"default": 0, "claim": 1, "verdict": 2}
