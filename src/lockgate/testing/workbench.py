@@ -1,4 +1,4 @@
-"""A runtime with everything real but the record and the clock: for trying tools, models, agents."""
+"""A runtime on a road of its own: for trying tools, models and agents without a configuration."""
 
 from __future__ import annotations
 
@@ -13,24 +13,16 @@ from lockgate.agent.model import Model
 from lockgate.agent.ownership import Owned
 from lockgate.agent.runtime import AgentRuntime, Servers
 from lockgate.agent.witness import Witness
-from lockgate.calls.invoke import Invoker
-from lockgate.calls.lanes import Lanes
-from lockgate.calls.unknowns import MemoryUnknowns
 from lockgate.policy.approval import Approver
-from lockgate.policy.grants import MemoryGrants
-from lockgate.rules.rule import Rule, RuleSet
-from lockgate.stores.state import open_state
-from lockgate.stores.tickets import SqliteTickets
-from lockgate.testing.clock import FakeClock
 from lockgate.testing.ledger import MemoryLedger
+from lockgate.testing.road import Road
 from lockgate.tools.context import Environment
-from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
 from lockgate.traits import SideEffectLevel
 
 
 class Workbench:
-    """Tools, and the whole road to them, in memory but for tickets. Use it as a context manager.
+    """Tools, the whole road to them, and a runtime for agents. Use it as a context manager.
 
     async with Workbench(tmp_path, [tool], approvers=[approver]) as bench:
         result = await bench.agent(model).run("go")
@@ -43,37 +35,19 @@ class Workbench:
         tools: Iterable[Tool] = (),
         *,
         approvers: Sequence[Approver] = (),
-        rules: Iterable[Rule] = (),
         exempt: SideEffectLevel | None = SideEffectLevel.READ_ONLY,
         servers: Servers | None = None,
         owned: Sequence[Owned] = (),
     ) -> None:
-        """`directory` is for the tickets; `exempt` is `exempt_at_or_below`; `owned` is closed with
-        the runtime, in that order. To be made inside a running loop. Ids count up from 1."""
-        self.registry = Registry()
-        self.registry.register_all(tools)
+        """`directory` is for the state; `exempt` is `exempt_at_or_below`; `owned` is closed with
+        the runtime, in that order. To be made inside a running loop."""
         self.ledger = MemoryLedger()
-        self.clock = FakeClock()
-        self._directory = directory
-        self._state = open_state(directory / "state.db", "workbench")
-        self._count = itertools.count(1)
         witness = Witness(self.ledger)
-        self.invoker = Invoker(
-            rules=RuleSet(tuple(rules)),
-            exempt=exempt,
-            attended=approvers,
-            unattended=(),
-            ledger=witness,
-            grants=MemoryGrants(),
-            unknowns=MemoryUnknowns(),
-            tickets=SqliteTickets(self._state),
-            lanes=Lanes(),
-            current=self.registry.snapshot,
-            time=self.clock,
-            monotonic=self.clock,
-            new_id=self._new_id,
-            digest_key=bytes(32),
-        )
+        self.road = Road(directory, tools, exempt=exempt, attended=approvers, ledger=witness)
+        self.registry = self.road.registry
+        self.invoker = self.road.invoker
+        self._directory = directory
+        self._ids = itertools.count(1)
         self.runtime = AgentRuntime(
             id="agent:workbench",
             registry=self.registry,
@@ -81,7 +55,7 @@ class Workbench:
             servers=servers,
             witness=witness,
             owned=owned,
-            make_id=self._new_id,
+            make_id=lambda: f"id-{next(self._ids)}",
         )
 
     def agent(
@@ -114,7 +88,4 @@ class Workbench:
         trace: TracebackType | None,
     ) -> None:
         await self.runtime.close()
-        self._state.close()
-
-    def _new_id(self) -> str:
-        return f"id-{next(self._count)}"
+        self.road.close()
