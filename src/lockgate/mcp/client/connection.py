@@ -18,10 +18,11 @@ from typing import Any, TypeAlias
 
 from msgspec import Raw
 
-from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
+from lockgate.errors import LocalError, PeerError
+from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.inbound import Handler, Inbound, Listener
 from lockgate.mcp.client.outbox import Outbox
-from lockgate.mcp.client.pending import MAX_WORDS, Answer, PendingRequests
+from lockgate.mcp.client.pending import Answer, PendingRequests
 from lockgate.mcp.client.receiver import FrameReceiver
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
@@ -62,7 +63,8 @@ class Connection:
         self.session = Session()
         """How far the conversation is, by the table in `protocol.session`."""
         self._transport = transport
-        self._pending = PendingRequests(peer)
+        self._failures = Failures(peer)
+        self._pending = PendingRequests(self._failures)
         self._outbox = Outbox(peer, request_timeout)
         self._inbound = Inbound(peer, self._outbox, handlers, listeners)
         self._receiver = FrameReceiver(peer, self._pending, self._inbound, self._lost)
@@ -129,7 +131,7 @@ class Connection:
         self._closing = True
         owner = self._owner
         if owner is None:
-            self._end(self._closed_by_us())
+            self._end(self._failures.closed())
             return
         self._check_loop()
         if self._opened.is_set():
@@ -142,7 +144,7 @@ class Connection:
     async def wait_gone(self) -> PeerError:
         """Wait until the connection can not be used any more; returns why."""
         await self._gone.wait()
-        return self._reason or self._closed_by_us()
+        return self._reason or self._failures.closed()
 
     async def request(
         self, method: str, params: Mapping[str, Any] | None = None, *, timeout: float | None = None
@@ -160,13 +162,7 @@ class Connection:
         """The same for a frame of the caller's making."""
         answer = await self.exchange(make, timeout=timeout)
         if isinstance(answer, Failure):
-            raise self._failed(
-                f"{self.peer} answered with an error: {answer.message[:MAX_WORDS]} "
-                f"(code {answer.code})",
-                Fault.REFUSED,
-                Fate.ANSWERED,
-                answer,
-            )
+            raise self._failures.refused(answer)
         return answer
 
     async def exchange(
@@ -181,7 +177,7 @@ class Connection:
         loop = self._check_loop()
         link = self._link
         if link is None:
-            raise self._unusable()
+            raise self._failures.unusable(self._reason)
         identity = self._pending.next_id()
         message = _made(make, identity)
         answer: asyncio.Future[Answer] = loop.create_future()
@@ -198,7 +194,9 @@ class Connection:
                 return answer.result()
             if sent and withdraw:
                 self._withdraw(link, identity, f"no answer within {limit:g} s")
-            raise self._timed_out(message, limit, link, sent=sent) from None
+            raise self._failures.timed_out(
+                message, limit, link.last_words(), self._pending.stray, sent=sent
+            ) from None
         except asyncio.CancelledError:
             if sent and withdraw:
                 self._withdraw(link, identity, "the call was cancelled")
@@ -216,13 +214,13 @@ class Connection:
         self._check_loop()
         link = self._link
         if link is None:
-            raise self._unusable()
+            raise self._failures.unusable(self._reason)
         limit = self.request_timeout
         try:
             async with asyncio.timeout(limit):
                 await link.send(message)
         except TimeoutError:
-            raise self._timed_out(message, limit, link, sent=False) from None
+            raise self._failures.timed_out(message, limit, "", None, sent=False) from None
 
     async def _own(self) -> None:
         """The owner's life: open, write what is put, close."""
@@ -239,9 +237,9 @@ class Connection:
             reason = error
         except Exception as error:
             logger.exception("%s: the transport failed", self.peer)
-            reason = self._failed(f"the transport failed: {type(error).__name__}", Fault.CLOSED)
+            reason = self._failures.closed(f"the transport failed: {type(error).__name__}")
         finally:
-            self._end(reason or self._closed_by_us())
+            self._end(reason or self._failures.closed())
 
     def _lost(self, error: PeerError) -> None:
         """The link is gone: tell everyone who waits, and let the owner clean up."""
@@ -254,8 +252,7 @@ class Connection:
         self.session.advance(Event.CLOSE)
         if self._reason is None:
             self._reason = reason
-        why = str(self._reason)
-        self._pending.fail_all(lambda method: f"no answer to {method}: {why}", self._reason.fault)
+        self._pending.fail_all(self._reason)
         self._opened.set()
         self._gone.set()
 
@@ -274,45 +271,6 @@ class Connection:
                 "opened, or open a gate of your own here (lockgate.open_sync has a loop of its own)"
             )
         return loop
-
-    def _unusable(self) -> PeerError:
-        text = "not connected yet" if self._reason is None else str(self._reason)
-        return self._failed(f"nothing was sent: {text}", Fault.NOT_CONNECTED, Fate.NOT_SENT)
-
-    def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
-        what = f"{message.method} within {limit:g} s (timeout)"
-        if not sent:
-            text = (
-                f"{self.peer} does not read what it is sent: no room for {what}, nothing was sent"
-            )
-            return self._failed(text, Fault.TIMEOUT, Fate.NOT_SENT)
-        text = f"{self.peer} did not answer {what}"
-        if self._pending.stray:
-            text += f"; {self._pending.stray}"
-        words = link.last_words()
-        if words:
-            text += f"; the end of its standard error:\n{words}"
-        return self._failed(text, Fault.TIMEOUT)
-
-    def _closed_by_us(self) -> PeerError:
-        return self._failed("the connection was closed", Fault.CLOSED)
-
-    def _failed(
-        self,
-        text: str,
-        fault: Fault,
-        fate: Fate = Fate.UNKNOWN,
-        answer: Failure | None = None,
-    ) -> PeerError:
-        return PeerError(
-            text,
-            peer=self.peer,
-            phase=Phase.REQUEST,
-            fault=fault,
-            fate=fate,
-            code=None if answer is None else answer.code,
-            data=None if answer is None else answer.data,
-        )
 
     def __repr__(self) -> str:
         state = "usable" if self.usable else "closed" if self._gone.is_set() else "opening"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Raw
 
-from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.errors import Fault, PeerError
+from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.protocol.jsonrpc import Failure, RequestId, Response
 
 logger = logging.getLogger(__name__)
@@ -22,17 +22,15 @@ logger = logging.getLogger(__name__)
 Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
 
-MAX_WORDS = 4000
-"""Characters of a peer's own words that go into a message of ours."""
-
 
 class PendingRequests:
     """The open requests of one connection."""
 
-    __slots__ = ("_last", "_open", "_peer", "stray")
+    __slots__ = ("_failures", "_last", "_open", "_peer", "stray")
 
-    def __init__(self, peer: str) -> None:
-        self._peer = peer
+    def __init__(self, failures: Failures) -> None:
+        self._failures = failures
+        self._peer = failures.peer
         self._open: dict[RequestId, tuple[asyncio.Future[Answer], str]] = {}
         self._last = 0
         self.stray: str | None = None
@@ -80,24 +78,17 @@ class PendingRequests:
             self._unknown(identity)
             return
         answer, method = entry
-        text = f"the answer of {self._peer} to {method} can not be used: it is {why}"
-        self._fail(answer, text, fault, Fate.ANSWERED)
+        _fail(answer, self._failures.unusable_answer(method, fault, why))
 
-    def fail_all(self, message: Callable[[str], str], fault: Fault) -> None:
-        """No answer can come any more. `message` makes the text from the method.
+    def fail_all(self, reason: PeerError) -> None:
+        """No answer can come any more, for this reason.
 
         What was written may have been acted on, so the fate is UNKNOWN.
         """
         waiting = tuple(self._open.values())
         self._open.clear()
         for answer, method in waiting:
-            self._fail(answer, message(method), fault, Fate.UNKNOWN)
-
-    def _fail(self, answer: asyncio.Future[Answer], text: str, fault: Fault, fate: Fate) -> None:
-        if not answer.done():
-            answer.set_exception(
-                PeerError(text, peer=self._peer, phase=Phase.REQUEST, fault=fault, fate=fate)
-            )
+            _fail(answer, self._failures.unanswered(method, reason))
 
     def _unknown(self, identity: RequestId) -> None:
         if isinstance(identity, str):
@@ -105,12 +96,9 @@ class PendingRequests:
             entry = self._open.pop(twin, None)
             if entry is not None:
                 answer, method = entry
-                text = (
-                    f"{self._peer} answered {method} with the id {identity!r}, a string, where "
-                    f"{twin}, a number, was asked: the answer is not used"
-                )
-                logger.warning("%s", text)
-                self._fail(answer, text, Fault.MALFORMED, Fate.ANSWERED)
+                error = self._failures.mistaken_id(method, identity, twin)
+                logger.warning("%s", error)
+                _fail(answer, error)
                 return
         elif 0 < identity <= self._last:
             logger.debug("%s: late answer to request %d ignored", self._peer, identity)
@@ -121,3 +109,8 @@ class PendingRequests:
         level = logging.DEBUG if text == self.stray else logging.WARNING
         self.stray = text
         logger.log(level, "%s: %s", self._peer, text)
+
+
+def _fail(answer: asyncio.Future[Answer], error: PeerError) -> None:
+    if not answer.done():
+        answer.set_exception(error)

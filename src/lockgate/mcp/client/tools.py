@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
@@ -135,4 +135,13 @@ def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
 def _disputed(tool: ListedTool) -> ListedTool:
     """The first of several definitions that differ: shown, but nothing it claims is believed."""
     why = "it is listed again with another definition: the first is used, its claims are not"
-    return replace(tool, claims=Claims(raw=tool.claims.raw, remarks=(why,)))
+    return ListedTool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        claims=Claims(raw=tool.claims.raw, remarks=(why,)),
+        raw=tool.raw,
+        remarks=tool.remarks,
+    )

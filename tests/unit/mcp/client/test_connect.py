@@ -1,0 +1,326 @@
+"""Agreeing on a revision: the table of `protocol.negotiation`, on the wire (B-08)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.connect import connect
+from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.protocol.eras import Era
+from lockgate.mcp.protocol.outgoing import ClientIdentity
+from lockgate.mcp.transport.memory import MemoryTransport, PeerLink
+from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
+
+CLIENT = ClientIdentity("test", "1")
+
+DISCOVERED: Mapping[str, Any] = {
+    "resultType": "complete",
+    "supportedVersions": ["2026-07-28"],
+    "capabilities": {"tools": {}},
+    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "3"}},
+    "instructions": "Be kind.",
+    "ttlMs": 0,
+    "cacheScope": "private",
+}
+
+
+async def _connect(
+    server: MemoryServer,
+    *,
+    patience: float = 5.0,
+    timeout: float = 5.0,
+    eras: dict[str, Era] | None = None,
+) -> ServerSession:
+    return await connect(
+        server.transport(),
+        peer=server.name,
+        client=CLIENT,
+        request_timeout=timeout,
+        probe_patience=patience,
+        eras=eras,
+    )
+
+
+def _initialized(version: Any) -> dict[str, Any]:
+    info = {"name": "old", "version": "2"}
+    return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+
+
+def _raises(code: int, message: str = "no", data: Any = None) -> Any:
+    async def answer(request: Message) -> Any:
+        raise RpcError(code, message, data)
+
+    return answer
+
+
+def _methods(server: MemoryServer) -> list[str]:
+    return [message["method"] for message in server.received if "method" in message]
+
+
+@pytest.mark.req("B-08")
+async def test_a_modern_server_is_spoken_to_without_a_handshake() -> None:
+    """server/discover is answered: no initialize, and every request carries its `_meta`."""
+    server = MemoryServer().on("server/discover", DISCOVERED)
+    session = await _connect(server)
+    assert (session.revision.name, session.revision.era) == ("2026-07-28", Era.MODERN)
+    assert (session.profile.name, session.profile.instructions) == ("modern", "Be kind.")
+    await session.connection.request("ping")
+    await session.close()
+    assert _methods(server) == ["server/discover", "ping"]
+    for message in server.received:
+        meta = message["params"]["_meta"]
+        assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
+        assert meta["io.modelcontextprotocol/clientInfo"] == {"name": "test", "version": "1"}
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}
+
+
+@pytest.mark.req("B-08")
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+async def test_a_legacy_server_is_initialized_in_the_same_process(version: str) -> None:
+    """PB-041, PB-043: any refusal of the probe, then initialize; an older version is used."""
+    server = MemoryServer().on("initialize", _initialized(version))
+    session = await _connect(server)
+    assert session.revision.name == version
+    assert (session.profile.name, session.profile.version) == ("old", "2")
+    await session.connection.request("ping")
+    await session.close()
+    assert _methods(server) == [
+        "server/discover",
+        "initialize",
+        "notifications/initialized",
+        "ping",
+    ]
+    assert server.connections == 1
+    assert "params" not in server.heard("ping")[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        _raises(-32601),
+        _raises(-32602, "Invalid request parameters"),
+        _raises(-32000, "Not initialized"),
+        {"tools": []},
+        b"<html>not found</html>",
+        b'{"jsonrpc":"2.0","id":1,"result":"nonsense"}',
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"bad"}}',
+        SILENCE,
+    ],
+)
+async def test_whatever_is_no_modern_answer_means_legacy(answer: Any) -> None:
+    """PB-043: each connects quickly, the silent ones after the short patience."""
+    server = MemoryServer().on("server/discover", answer)
+    async with asyncio.timeout(2):
+        session = await _connect(server, patience=0.05)
+    assert session.revision.name == "2025-11-25"
+    await session.close()
+    # A legacy server may break over a notification that comes before it is initialized.
+    assert not server.heard("notifications/cancelled")
+
+
+async def test_a_server_that_exits_on_the_probe_is_started_again() -> None:
+    """PB-043: at once, and then initialized without a probe."""
+
+    async def exit_now(message: Message) -> Any:
+        server.hang_up()
+        return SILENCE
+
+    server = MemoryServer().on("server/discover", exit_now)
+    session = await _connect(server)
+    await session.close()
+    assert server.connections == 2
+    assert _methods(server) == ["server/discover", "initialize", "notifications/initialized"]
+
+
+async def test_a_modern_server_that_starts_slowly_is_still_found() -> None:
+    """It answers the probe when initialize is on its way, and then refuses that one."""
+    hold = asyncio.Event()
+
+    async def late(message: Message) -> Any:
+        await hold.wait()
+        return DISCOVERED
+
+    async def refuse(message: Message) -> Any:
+        hold.set()
+        await asyncio.sleep(0)
+        raise RpcError(-32601, "Method not found")
+
+    server = MemoryServer().on("server/discover", late).on("initialize", refuse)
+    session = await _connect(server, patience=0.02)
+    assert session.revision.name == "2026-07-28"
+    assert session.profile.name == "modern"
+    await session.close()
+
+
+async def test_a_list_of_versions_in_a_refusal_is_used_for_one_retry() -> None:
+    """PB-041: -32602 with data.supported while initializing."""
+    tries: list[str] = []
+
+    async def initialize(message: Message) -> Any:
+        tries.append(message["params"]["protocolVersion"])
+        if tries[-1] != "2025-03-26":
+            raise RpcError(-32602, "Unsupported", {"supported": ["2025-03-26", "2024-01-01"]})
+        return _initialized("2025-03-26")
+
+    server = MemoryServer().on("initialize", initialize)
+    session = await _connect(server)
+    await session.close()
+    assert tries == ["2025-11-25", "2025-03-26"]
+    assert session.revision.name == "2025-03-26"
+
+
+FAILURES: list[tuple[str, Any, Fault, str]] = [
+    ("initialize", _initialized("2099-01-01"), Fault.UNSUPPORTED, "version 2099-01-01"),
+    ("initialize", {"capabilities": {}}, Fault.UNSUPPORTED, "without a protocol version"),
+    ("initialize", _initialized("2026-07-28"), Fault.UNSUPPORTED, "has no initialize"),
+    ("initialize", _raises(-32603, "broken"), Fault.UNSUPPORTED, r"broken \(-32603\)"),
+    ("initialize", b'{"jsonrpc":"2.0","id":2,"result":[1]}', Fault.MALFORMED, "an array where"),
+    ("initialize", SILENCE, Fault.TIMEOUT, r"within 0\.05 s \(timeout\)"),
+    (
+        "server/discover",
+        _raises(-32022, "no", {"supported": ["2031-01-01"]}),
+        Fault.UNSUPPORTED,
+        "version 2031-01-01",
+    ),
+    (
+        "initialize",
+        _raises(-32022, "no", {"supported": ["2025-06-18"], "requested": "x"}),
+        Fault.UNSUPPORTED,
+        "refuses to be initialized with 2025-06-18",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "answer", "fault", "text"), FAILURES)
+async def test_no_agreement_is_a_clear_error(
+    method: str, answer: Any, fault: Fault, text: str
+) -> None:
+    """PB-041: the server's name, what it said, and nothing left open."""
+    server = MemoryServer().on(method, answer)
+    with pytest.raises(PeerError, match=text) as caught:
+        await _connect(server, timeout=0.05)
+    error = caught.value
+    assert (error.phase, error.fault, error.fate) == (Phase.NEGOTIATE, fault, Fate.NOT_SENT)
+    assert str(error).startswith("fake ")
+    assert not server.heard("notifications/cancelled")
+    assert not _left()
+
+
+async def test_a_server_that_ends_while_initializing_says_why() -> None:
+    """The reason of the link's end is in the message."""
+
+    async def exit_now(message: Message) -> Any:
+        server.hang_up()
+        return SILENCE
+
+    server = MemoryServer().on("initialize", exit_now)
+    with pytest.raises(PeerError, match=r"ended before it answered initialize.*the server ended"):
+        await _connect(server)
+    assert not _left()
+
+
+async def test_what_was_found_is_remembered_and_tried_again_when_it_fails() -> None:
+    """The era is kept by the caller: a legacy server is not probed twice, unless that fails."""
+    eras: dict[str, Era] = {}
+    server = MemoryServer()
+    await (await _connect(server, eras=eras)).close()
+    assert eras == {"fake": Era.LEGACY}
+    await (await _connect(server, eras=eras)).close()
+    assert _methods(server).count("server/discover") == 1
+    server.on("initialize", _raises(-32601)).on("server/discover", DISCOVERED)
+    session = await _connect(server, eras=eras)
+    assert session.revision.modern
+    assert eras == {"fake": Era.MODERN}
+    await session.close()
+    assert not _left()
+
+
+@pytest.mark.parametrize("method", ["server/discover", "initialize"])
+async def test_cancelled_while_it_is_made_nothing_is_left(method: str) -> None:
+    """S3-07: cancellation passes, the link is closed, no cancel signal is sent."""
+    server = MemoryServer().on(method, SILENCE)
+    connecting = asyncio.create_task(_connect(server))
+    await server.hears(method)
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    assert not _left()
+    assert not server.heard("notifications/cancelled")
+
+
+async def test_cancelled_while_the_link_is_opened_nothing_is_left() -> None:
+    """The owner is told to stop, and waited for."""
+    opening = asyncio.Event()
+    undone = asyncio.Event()
+
+    class Slow(MemoryTransport):
+        def open(self, receiver: Any) -> Any:
+            return self
+
+        async def __aenter__(self) -> Any:
+            opening.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                undone.set()
+
+        async def __aexit__(self, *error: object) -> None:
+            raise AssertionError("what was not entered is not left")
+
+    async def nobody(link: PeerLink) -> None:
+        return
+
+    connecting = asyncio.create_task(connect(Slow(nobody, peer="x"), peer="x", client=CLIENT))
+    await opening.wait()
+    connecting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await connecting
+    assert undone.is_set()
+    assert not _left()
+
+
+async def test_a_server_that_can_not_be_reached_is_told_as_it_was() -> None:
+    """What the transport says about spawning is passed on, with its phase."""
+
+    class Missing(MemoryTransport):
+        def open(self, receiver: Any) -> Any:
+            raise PeerError(
+                "no such program",
+                peer="x",
+                phase=Phase.SPAWN,
+                fault=Fault.NOT_STARTED,
+                fate=Fate.NOT_SENT,
+            )
+
+    async def nobody(link: PeerLink) -> None:
+        return
+
+    with pytest.raises(PeerError, match="no such program") as caught:
+        await connect(Missing(nobody, peer="x"), peer="x", client=CLIENT)
+    assert caught.value.phase is Phase.SPAWN
+    assert not _left()
+
+
+async def test_a_transport_with_a_defect_is_no_hang(caplog: pytest.LogCaptureFixture) -> None:
+    """An exception that no transport should raise ends the connection, and is logged."""
+
+    class Broken(MemoryTransport):
+        def open(self, receiver: Any) -> Any:
+            raise ZeroDivisionError
+
+    async def nobody(link: PeerLink) -> None:
+        return
+
+    with pytest.raises(PeerError, match="the transport failed: ZeroDivisionError"):
+        await connect(Broken(nobody, peer="x"), peer="x", client=CLIENT)
+    assert "the transport failed" in caplog.text
+
+
+def _left() -> list[str]:
+    """Our tasks that still run."""
+    return [t.get_name() for t in asyncio.all_tasks() if t.get_name().startswith("lockgate")]
