@@ -72,8 +72,11 @@ async def sdk(server: Sequence[str], turns: Turns) -> None:
 async def governed(server: Sequence[str], turns: Turns) -> None:
     """lockgate's whole road: rules, ceiling, schema, gate, lanes, records on disk."""
     import lockgate
+    from lockgate.decision import Decision
     from lockgate.mcp.endpoint import StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
+    from lockgate.rules.parse import parse_rule
+    from lockgate.rules.rule import RuleSet
     from lockgate.traits import ConcurrencyBehavior
 
     with tempfile.TemporaryDirectory() as state:
@@ -83,7 +86,13 @@ async def governed(server: Sequence[str], turns: Turns) -> None:
             annotation_trust=AnnotationTrust.TRUST,
             verdicts={"echo": Verdict(concurrent=ConcurrencyBehavior.CONCURRENT_SAFE)},
         )
-        config = lockgate.Config(servers=(echo,), state_dir=Path(state), project_dir=Path(state))
+        rules = [parse_rule(f"mcp__echo__other_{number}", Decision.DENY) for number in range(50)]
+        config = lockgate.Config(
+            servers=(echo,),
+            rules=RuleSet((*rules, parse_rule("mcp__echo__echo", Decision.ALLOW))),
+            state_dir=Path(state),
+            project_dir=Path(state),
+        )
         async with lockgate.open(config) as gate:
 
             async def call() -> object:
