@@ -39,10 +39,10 @@ class Lanes:
         try:
             await turn
         except asyncio.CancelledError:
-            if not turn.cancelled():
-                self.release(name)  # it had just been handed over
-            elif turn in waiting:  # not if a release has passed it over already
+            if turn in waiting:
                 waiting.remove(turn)
+            elif not turn.cancelled():
+                self.release(name)  # it had just been handed over
             raise
 
     def release(self, name: str) -> None:
