@@ -25,7 +25,8 @@ def page(command: click.Command, name: str, parent: click.Context | None = None)
         max_content_width=80,
         **command.context_settings,
     )
-    text = f"\n## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    lines = (line.rstrip() for line in command.get_help(context).splitlines())
+    text = "\n".join(["", f"## {context.command_path}", "", "```text", *lines, "```", ""])
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             found = command.get_command(context, child)

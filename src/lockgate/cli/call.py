@@ -36,8 +36,8 @@ def call(
       lockgate call mcp__git__git_log repo_path=. max_count=3
       lockgate call mcp__git__git_add repo_path=. 'files:=["a.txt", "b.txt"]'
     \b
-    Exit codes: 0 done, 1 the tool failed, 2 no such tool or arguments that do not fit, 3 refused or
-    waiting for an answer, 5 the server could not be reached.
+    Exit codes: 0 done, 1 the tool failed, 2 no such tool or arguments that do
+    not fit, 3 refused or waiting for an answer, 5 the server was not reached.
     """
     from lockgate.cli.opening import opened, run_async
 
