@@ -110,9 +110,9 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 First steps:
-  lockgate mcp import              take over the servers of .mcp.json and others
-  lockgate tools                   see every tool and what would happen to a call
-  lockgate explain TOOL key=value  see exactly why
+  lockgate mcp import             take over the servers of .mcp.json and others
+  lockgate tools                  see every tool and what would happen to it
+  lockgate explain TOOL key=value see exactly why
 \b
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 refused or waiting
 for an answer, 4 a contract does not hold, 5 something needed was not reached,
