@@ -110,7 +110,7 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 First steps:
-  lockgate mcp import             take over the servers of .mcp.json and others
+  lockgate mcp import             take over servers that other programs have
   lockgate tools                  see every tool and what would happen to it
   lockgate explain TOOL key=value see exactly why
 \b
