@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -29,8 +30,11 @@ def check_yaml(file: Path) -> None:
     """A block of YAML is a valid configuration, or the script of a model."""
     if file.name == "model.yaml":
         read_script(file)
-    else:
-        load(locate(file.parent, os.environ, file.name), os.environ)
+        return
+    # Whoever follows the page has set the variables that it refers to.
+    given = dict.fromkeys(re.findall(r"\$\{(\w+)\}", file.read_text("utf-8")), "given")
+    environ = {**given, **os.environ}
+    load(locate(file.parent, environ, file.name), environ)
 
 
 @pytest.mark.parametrize(
