@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from lockgate.cli.options import config_option, find_layers, json_option, print_json, short
 from lockgate.errors import ConfigError, Problem
-from lockgate.settings.acceptance import Acceptance, AcceptedFiles
+from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
 from lockgate.settings.loading import pending
 from lockgate.settings.masking import visible
 
@@ -19,18 +20,20 @@ def config_group() -> None:
 
 
 @config_group.command("accept")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
 @config_option
 @json_option
-def accept(config: Path | None, as_json: bool) -> None:
-    """Accept ./lockgate.yaml as it is now.
+def accept(yes: bool, config: Path | None, as_json: bool) -> None:
+    """Accept ./lockgate.yaml as it is now, after showing what it would do.
 
     A configuration that was found in a directory starts no program and loosens nothing until you
     have accepted its content, and again after every change to it. Accepting a file accepts the
     programs it names, whatever they contain later: read it first.
 
     \b
-    Example:
+    Examples:
       lockgate config accept
+      lockgate config accept --yes
     """
     layers = find_layers(config)
     waiting = pending(layers)
@@ -38,22 +41,39 @@ def accept(config: Path | None, as_json: bool) -> None:
         hint = "write one, or run: lockgate mcp import"
         raise ConfigError(Problem("there is no such file", file=layers.project, hint=hint))
     known = waiting.acceptance is Acceptance.ACCEPTED
+    where = visible(short(waiting.path))
+    click.echo(f"{where} (sha256 {waiting.sha256[:12]})", err=as_json)
+    for line in waiting.summary:
+        click.echo(f"  {line}", err=as_json)
     if not known:
+        if not yes:
+            _ask(where)
+        # What was shown is what is accepted, whatever the file says by now.
         AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
     if as_json:
-        print_json(
-            {
-                "file": str(waiting.path),
-                "sha256": waiting.sha256,
-                "was": waiting.acceptance.value,
-                "starts": [
-                    {"server": s.server, "command": s.command, "env": s.env} for s in waiting.starts
-                ],
-                "loosens": waiting.loosens,
-            }
+        print_json(_data(waiting))
+    else:
+        click.echo("It was accepted already." if known else "Accepted.")
+
+
+def _ask(where: str) -> None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = "say --yes if you have read the file"
+        raise ConfigError(
+            Problem(f"{where} is not accepted: there is no terminal to ask on", hint=hint)
         )
-        return
-    word = "was accepted already" if known else "is accepted"
-    click.echo(f"{visible(short(waiting.path))} {word} (sha256 {waiting.sha256[:12]}).")
-    for line in waiting.summary:
-        click.echo(f"  {line.replace('It would', 'It may', 1)}")
+    if not click.confirm("Accept it?", default=False, err=True):
+        raise ConfigError(Problem(f"{where} is not accepted: you said no"))
+
+
+def _data(waiting: Pending) -> dict[str, object]:
+    return {
+        "file": str(waiting.path),
+        "sha256": waiting.sha256,
+        "was": waiting.acceptance.value,
+        "starts": [
+            {"server": start.server, "command": start.command, "env": start.env}
+            for start in waiting.starts
+        ],
+        "loosens": waiting.loosens,
+    }

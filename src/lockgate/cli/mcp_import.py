@@ -72,9 +72,10 @@ def import_servers(
     entries = [p.found.entry for p in plans if p.fate == "add" and p.found.entry is not None]
     if not as_json:
         _show(plans, path)
-    if entries and not dry_run and not yes and not as_json and _attended():
-        click.confirm(f"Write {_count(len(entries))} to {short(path)}?", abort=True, err=True)
-    written = write_servers(layers, path, entries) if entries and not dry_run else None
+    wanted = bool(entries) and not dry_run
+    if wanted and not yes and not as_json and _attended():
+        wanted = click.confirm(f"Write {_count(len(entries))} to {short(path)}?", err=True)
+    written = write_servers(layers, path, entries) if wanted else None
     if as_json:
         answer = {"file": str(path), "written": written is not None}
         servers = [_data(plan) for plan in plans]

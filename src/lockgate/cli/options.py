@@ -39,7 +39,10 @@ user_option = click.option("--user", "scope", flag_value="user", help="The same 
 
 
 def find_layers(config: Path | None) -> Layers:
-    """The files that hold for this process."""
+    """The files that hold for this process; `-c` before the command counts as well."""
+    context = click.get_current_context(silent=True)
+    if config is None and context is not None:
+        config = context.find_root().params.get("config")
     return locate(Path.cwd(), os.environ, config)
 
 

@@ -27,10 +27,7 @@ def add_servers(text: str, entries: Sequence[ServerEntry], file: Path) -> str:
     """
     root = _parse(text, file)
     new = _insert(text, root, entries)
-    wanted = cast("dict[str, Any]", _content(root) or {})
-    mcp = wanted["mcp"] = dict(wanted.get("mcp") or {})
-    mcp["servers"] = [*(mcp.get("servers") or ()), *(entry.data() for entry in entries)]
-    if new is None or not _says(new, wanted, file):
+    if new is None or not _says(new, _with(root, entries), file):
         lines = "\n  ".join(line for entry in entries for line in entry.block())
         raise ConfigError(
             Problem(
@@ -62,6 +59,14 @@ def remove_server(text: str, name: str, file: Path) -> str:
         hint = f'take the entry of "{name}" out yourself'
         raise ConfigError(Problem(message, file=file, hint=hint))
     return new
+
+
+def _with(root: Node | None, entries: Sequence[ServerEntry]) -> dict[str, Any]:
+    """What the file must say with `entries` in it; `_insert` has seen that it has that shape."""
+    wanted = cast("dict[str, Any]", _content(root) or {})
+    mcp = wanted["mcp"] = dict(wanted.get("mcp") or {})
+    mcp["servers"] = [*(mcp.get("servers") or ()), *(entry.data() for entry in entries)]
+    return wanted
 
 
 def _insert(text: str, root: Node | None, entries: Sequence[ServerEntry]) -> str | None:

@@ -49,9 +49,10 @@ def read_file(path: Path, *, limit: int = MAX_BYTES) -> bytes | None:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a usable path"
         raise ConfigError(Problem(f"can not be read: {reason}", file=path)) from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ConfigError(Problem("is not a regular file", file=path))
     with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ConfigError(Problem("is not a regular file", file=path))
         try:
             data = file.read(limit + 1)
         except OSError as error:
@@ -120,7 +121,9 @@ def _events(text: str) -> Iterator[Any]:
 
 def _syntax_problem(error: Any, text: str, file: Path) -> Problem:
     mark = error.problem_mark or error.context_mark
-    message = str(error.problem or error.context or "is not YAML")
+    message = " ".join(str(part) for part in (error.problem, error.context) if part)
+    if "end of stream" in message and error.context_mark is not None:
+        mark = error.context_mark  # where what was not closed begins
     line = column = hint = None
     if mark is not None:
         line, column = int(mark.line) + 1, int(mark.column) + 1
@@ -131,7 +134,7 @@ def _syntax_problem(error: Any, text: str, file: Path) -> Problem:
             hint = "indent with spaces, and put a space after the colon"
     if '"mcpServers"' in text:
         hint = "this looks like another program's JSON: run `lockgate mcp import FILE`"
-    return Problem(message, file=file, line=line, column=column, hint=hint)
+    return Problem(message or "is not YAML", file=file, line=line, column=column, hint=hint)
 
 
 class _Builder:

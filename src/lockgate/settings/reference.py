@@ -1,0 +1,44 @@
+"""The tables of docs/configuration.md, made from the keys themselves; a test compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lockgate.settings.keys import AGENT, ALLOW_RULE, APPROVALS, PERMISSIONS, ROOT, STRICT_RULE
+from lockgate.settings.reading import Key, Section
+from lockgate.settings.server_keys import MCP, SERVER, VERDICT
+
+SECTIONS: tuple[Section, ...] = (
+    ROOT,
+    MCP,
+    SERVER,
+    VERDICT,
+    AGENT,
+    APPROVALS,
+    PERMISSIONS,
+    ALLOW_RULE,
+    STRICT_RULE,
+)
+"""Every section of a file, in the order of the page."""
+
+
+def key_tables() -> str:
+    """All sections with their keys, as Markdown."""
+    return "\n".join(line for section in SECTIONS for line in _table(section))
+
+
+def _table(section: Section) -> Iterator[str]:
+    yield f"### {f'`{section.title}`' if section.title else 'The file'}"
+    yield ""
+    yield section.doc
+    yield ""
+    yield "| key | value | default | `${VAR}` | |"
+    yield "|---|---|---|---|---|"
+    for key in section.keys:
+        yield f"| {' | '.join(_cells(key))} |"
+    yield ""
+
+
+def _cells(key: Key) -> tuple[str, ...]:
+    words = key.kind.words.replace("|", "\\|")
+    return (f"`{key.name}`", words, key.shown, "yes" if key.expands else "", key.doc)

@@ -1,0 +1,156 @@
+"""`lockgate mcp import`: shown, written, and nothing replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from lockgate.cli.mcp import mcp_group
+from lockgate.errors import ConfigError
+from lockgate.settings.layers import locate
+from lockgate.settings.loading import load
+
+Import = Callable[..., Result]
+
+SERVERS = {
+    "git": {"command": "uvx", "args": ["mcp-server-git"], "env": {"API_TOKEN": "SEKRET"}},
+    "My Files": {"command": "npx", "args": ["-y", "files", "--key=SEKRET"]},
+    "remote": {"url": "https://example.com/mcp", "headers": {"Authorization": "SEKRET"}},
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project directory to work in."""
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    return project
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """A home with nothing in it."""
+    home = tmp_path / "home"
+    return {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_STATE_HOME": str(home / "state"),
+    }
+
+
+@pytest.fixture
+def take(folder: Path, environ: dict[str, str]) -> Import:
+    """Runs the import in that project."""
+
+    def run_it(*words: str) -> Result:
+        return CliRunner().invoke(mcp_group, ("import", *words), env=environ)
+
+    return run_it
+
+
+def put(path: Path, servers: Any = SERVERS) -> None:
+    """Write a foreign file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": servers}))
+
+
+@pytest.mark.req("B-13")
+def test_a_projects_servers_are_taken_over(
+    take: Import, folder: Path, environ: dict[str, str]
+) -> None:
+    """Without a name the project's own files are read; what was written is accepted."""
+    put(folder / ".mcp.json")
+    result = take()
+    assert result.exit_code == 0, result.exception
+    assert [server.name for server in load(locate(folder, environ), environ).servers] == [
+        "git",
+        "my-files",
+    ]
+    for word in ('renamed to "my-files"', "remote: not taken over", "API_TOKEN: ${API_TOKEN}"):
+        assert word in result.stdout
+    assert "Wrote 2 servers to lockgate.yaml." in result.stdout
+
+
+@pytest.mark.req("S0-14")
+def test_no_secret_is_shown(take: Import, folder: Path) -> None:
+    """Neither of variables nor of arguments nor of headers, for people and for programs."""
+    put(folder / ".mcp.json")
+    for words in (("--dry-run",), ("--dry-run", "--json"), ()):
+        assert "SEKRET" not in take(*words).output
+
+
+def test_a_dry_run_writes_nothing(take: Import, folder: Path) -> None:
+    """It shows the same."""
+    put(folder / ".mcp.json")
+    result = take("--dry-run")
+    assert "+ git: uvx mcp-server-git" in result.stdout
+    assert "Nothing was written." in result.stdout
+    assert not (folder / "lockgate.yaml").exists()
+
+
+def test_nothing_is_replaced(take: Import, folder: Path) -> None:
+    """A server of that name stays as it is, and so does every byte around the new one."""
+    text = "# ours\nmcp:\n  servers:\n    - name: git   # mine\n      command: mine\n"
+    (folder / "lockgate.yaml").write_text(text)
+    put(folder / ".mcp.json")
+    result = take()
+    written = (folder / "lockgate.yaml").read_text()
+    assert written.startswith(text)
+    assert "my-files" in written
+    assert "git is in lockgate.yaml already" in result.stdout
+    assert "not accepted" in result.stderr
+    assert "Nothing was written." in take().stdout
+    assert (folder / "lockgate.yaml").read_text() == written
+
+
+def test_several_files_at_once(take: Import, folder: Path) -> None:
+    """All usual files of the project are read; the first of two equal names is taken."""
+    put(folder / ".mcp.json", {"a": {"command": "x"}})
+    put(folder / ".vscode" / "mcp.json", {"a": {"command": "y"}, "b": {"command": "y"}})
+    plan = json.loads(take("--json").stdout)
+    assert [(s["original"], s["fate"]) for s in plan["servers"]] == [
+        ("a", "add"),
+        ("a", "exists"),
+        ("b", "add"),
+    ]
+    assert plan["written"]
+
+
+def test_a_persons_servers(take: Import, folder: Path, environ: dict[str, str]) -> None:
+    """With --user the files of the home are read, and the person's own file is written."""
+    home = Path(environ["HOME"])
+    put(home / ".config" / "Claude" / "claude_desktop_config.json", {"a": {"command": "./x"}})
+    assert take("--user").exit_code == 0
+    (server,) = load(locate(folder, environ), environ).servers
+    assert server.endpoint.command == str(home / ".config" / "Claude" / "x")
+    assert list(folder.iterdir()) == []
+
+
+def test_no_file_anywhere_says_where_it_looked(take: Import) -> None:
+    """The error names the usual files and how to name another."""
+    result = take()
+    assert isinstance(result.exception, ConfigError)
+    assert ".mcp.json" in str(result.exception)
+
+
+def test_a_bad_file_writes_nothing(take: Import, folder: Path) -> None:
+    """One file that can not be read stops the whole import."""
+    put(folder / "good.json")
+    (folder / "bad.json").write_text("{")
+    result = take("good.json", "bad.json")
+    assert isinstance(result.exception, ConfigError)
+    assert not (folder / "lockgate.yaml").exists()
+
+
+def test_a_file_with_nothing_to_take(take: Import, folder: Path) -> None:
+    """Every entry has its reason, and no file is made."""
+    put(folder / "x.json", {"r": {"url": "https://h"}})
+    result = take("x.json")
+    assert (result.exit_code, (folder / "lockgate.yaml").exists()) == (0, False)
+    assert "r: not taken over" in result.stdout

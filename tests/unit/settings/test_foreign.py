@@ -1,0 +1,237 @@
+"""Servers from other programs' files: what is taken over, what is told, what is left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lockgate.errors import ConfigError
+from lockgate.settings.entry import ServerEntry
+from lockgate.settings.foreign import Found, read_foreign, usual_places
+
+
+def one(folder: Path, server: Any, *, name: str = "a", file: str = ".mcp.json") -> Found:
+    """One server in a file of the folder it is taken over into."""
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"mcpServers": {name: server}}))
+    (found,) = read_foreign(path, folder)
+    return found
+
+
+def entry_of(found: Found) -> ServerEntry:
+    """The entry of a server that is taken over."""
+    assert found.entry is not None, found.notes
+    return found.entry
+
+
+def test_a_server_is_taken_over(tmp_path: Path) -> None:
+    """Command, arguments, variables and directory come as they are."""
+    found = one(
+        tmp_path,
+        {
+            **{"type": "stdio", "command": "npx", "args": ["-y", "x", 8080]},
+            **{"env": {"LEVEL": "warn", "PORT": 1, "ON": True}, "cwd": "sub"},
+        },
+    )
+    assert found.notes == ()
+    assert entry_of(found) == ServerEntry(
+        "a", "npx", ("-y", "x", "8080"), {"LEVEL": "warn", "PORT": "1", "ON": "true"}, "sub"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        {"mcpServers": {"a": {"command": "x"}}, "globalShortcut": ""},
+        {"servers": {"a": {"command": "x"}}, "inputs": []},
+        {"mcp": {"servers": {"a": {"command": "x"}}}, "editor.fontSize": 12},
+    ],
+)
+def test_the_usual_maps(tmp_path: Path, wrapped: Any) -> None:
+    """Claude, Cursor and others say mcpServers, VS Code servers, its settings mcp.servers."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(wrapped))
+    (found,) = read_foreign(path, tmp_path)
+    assert entry_of(found) == ServerEntry("a", "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"), [("Git Hub", "git-hub"), ("under_score", "under-score"), ("Ünï", "uni")]
+)
+def test_a_name_is_made_valid_and_told(tmp_path: Path, name: str, ours: str) -> None:
+    """The new name resembles the old one, which is kept for display."""
+    found = one(tmp_path, {"command": "x"}, name=name)
+    assert (found.original, entry_of(found).name) == (name, ours)
+    assert f'renamed to "{ours}"' in found.notes
+
+
+def test_two_names_that_become_one_are_told(tmp_path: Path) -> None:
+    """The first is taken over, the second is not."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"servers": {"a b": {"command": "x"}, "A_B": {"command": "y"}}}))
+    first, second = read_foreign(path, tmp_path)
+    assert entry_of(first).command == "x"
+    assert second.entry is None
+    assert "a-b" in second.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("server", "word"),
+    [
+        ({"url": "http://h/mcp"}, "HTTP"),
+        ({"type": "http", "url": "http://h/mcp"}, "HTTP"),
+        ({"type": "sse", "serverUrl": "http://h"}, "HTTP"),
+        ({"httpUrl": "http://h"}, "HTTP"),
+        ({"command": "x", "disabled": True}, "switched off"),
+        ({"command": "x", "enabled": False}, "switched off"),
+        ({}, "no command"),
+        ({"command": ""}, "no command"),
+        ({"command": ["x"]}, "no command"),
+        ({"command": "x", "args": "-y"}, "args"),
+        ({"command": "x", "args": [["-y"]]}, "args"),
+        ({"command": "x", "args": [True]}, "args"),
+        ({"command": "x", "env": ["A=1"]}, "env"),
+        ({"command": "x", "env": {"A": {}}}, "env A"),
+        ({"command": "x", "env": {"A=B": "1"}}, "env"),
+        ({"command": "x", "cwd": 1}, "cwd"),
+        ({"command": "x", "args": ["a\0b"]}, "characters"),
+        ({"command": "x", "args": ["\ud800"]}, "characters"),
+        ({"command": "x", "args": ["${config:a.b}"]}, "${config:a.b}"),
+        ("x", "no object"),
+        (None, "no object"),
+    ],
+)
+def test_what_can_not_be_taken_over_says_why(tmp_path: Path, server: Any, word: str) -> None:
+    """One bad entry has its reason, and does not spoil the file."""
+    found = one(tmp_path, server)
+    assert found.entry is None
+    assert word in found.notes[0]
+
+
+@pytest.mark.parametrize("name", ["한글", "", "!!!"])
+def test_a_name_with_nothing_to_keep_is_refused(tmp_path: Path, name: str) -> None:
+    """No name is invented."""
+    assert one(tmp_path, {"command": "x"}, name=name).entry is None
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("${TOKEN}", "${TOKEN}"),
+        ("${TOKEN:-x}", "${TOKEN:-x}"),
+        ("${env:TOKEN}", "${TOKEN}"),
+        ("${input:github-token}", "${GITHUB_TOKEN}"),
+        ("${workspaceFolder}/docs", "./docs"),
+        ("${userHome}/x", "${HOME}/x"),
+        ("a${/}b", "a/b"),
+        ("US$5 $1 pa$$w0rd", "US$5 $1 pa$$w0rd"),
+        ("${#a[@]}", "$${#a[@]}"),
+        ("${", "$${"),
+    ],
+)
+def test_references_are_translated(tmp_path: Path, theirs: str, ours: str) -> None:
+    """Their spellings become ours; what is no reference stays literal."""
+    assert entry_of(one(tmp_path, {"command": "x", "args": [theirs]})).args == (ours,)
+
+
+def test_an_input_is_told(tmp_path: Path) -> None:
+    """What another program asks for has to be set in the environment, and that is said."""
+    found = one(tmp_path, {"command": "x", "env": {"T": "${input:gh}"}})
+    assert any("set GH in your environment" in note for note in found.notes)
+
+
+@pytest.mark.req("S0-14")
+def test_a_literal_secret_is_told_unseen(tmp_path: Path) -> None:
+    """It is copied, with the advice to put it into the environment; no note shows it."""
+    found = one(tmp_path, {"command": "x", "env": {"API_KEY": "SEKRET", "B_TOKEN": "${B_TOKEN}"}})
+    assert entry_of(found).env["API_KEY"] == "SEKRET"
+    (note,) = found.notes
+    assert "API_KEY: ${API_KEY}" in note
+    assert "SEKRET" not in note
+    assert "SEKRET" not in repr(found)
+
+
+def test_what_lockgate_has_no_word_for_is_told(tmp_path: Path) -> None:
+    """Nothing is dropped in silence, least of all what lets calls pass."""
+    found = one(
+        tmp_path,
+        {"command": "x", "autoApprove": ["a"], "timeout": 5, "envFile": ".env", "odd": 1},
+    )
+    assert len(found.notes) == 4
+    assert any("permissions" in note for note in found.notes)
+
+
+def test_relative_paths_of_another_directory_are_rebased(tmp_path: Path) -> None:
+    """A file of another project keeps naming that project's programs."""
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    ours.mkdir()
+    path = theirs / ".vscode" / "mcp.json"
+    path.parent.mkdir(parents=True)
+    servers = {
+        "a": {"command": "./srv", "cwd": "sub"},
+        "b": {"command": "node", "args": ["./x.js", "${workspaceFolder}"]},
+        "c": {"command": "/abs/x", "cwd": "/abs"},
+    }
+    path.write_text(json.dumps({"servers": servers}))
+    first, second, third = (entry_of(found) for found in read_foreign(path, ours))
+    assert (first.command, first.cwd) == (str(theirs / "srv"), str(theirs / "sub"))
+    assert (second.args, second.cwd) == (("./x.js", str(theirs)), str(theirs))
+    assert (third.command, third.cwd) == ("/abs/x", "/abs")
+    first, second, _ = (entry_of(found) for found in read_foreign(path, theirs))
+    assert (first.command, first.cwd, second.args) == ("./srv", "sub", ("./x.js", "."))
+
+
+def test_comments_and_trailing_commas_are_fine(tmp_path: Path) -> None:
+    """VS Code writes JSON with comments; text that looks like one stays."""
+    path = tmp_path / "x.json"
+    path.write_text(
+        '{ // c\n "servers": /* x, } */'
+        ' {"a": {"command": "x", "args": ["http://h", "/*", ",}",],},},\n}'
+    )
+    (found,) = read_foreign(path, tmp_path)
+    assert entry_of(found).args == ("http://h", "/*", ",}")
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "line"),
+    [
+        ("", "not JSON", 1),
+        ('{"servers": {}', "not JSON", 1),
+        ('{\n"servers": {"a" "SEKRET"}}', "not JSON", 2),
+        ("{'servers': {}}", "not JSON", 1),
+        ("[1]", "no map of servers", None),
+        ("{}", "no map of servers", None),
+        ('{"mcpServers": []}', "no map of servers", None),
+        ('{"servers": {"a": {}, "a": {}}}', "twice", None),
+        ("[" * 100_000, "deep", None),
+    ],
+)
+def test_files_that_hold_no_servers(tmp_path: Path, text: str, word: str, line: int | None) -> None:
+    """Each is refused with its place, and without a piece of its content."""
+    path = tmp_path / "x.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=word) as caught:
+        read_foreign(path, tmp_path)
+    assert caught.value.problems[0].line == line
+    assert "SEKRET" not in str(caught.value)
+
+
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
+    """It was named, so it must be there."""
+    with pytest.raises(ConfigError, match="no such file"):
+        read_foreign(tmp_path / "x.json", tmp_path)
+
+
+def test_the_usual_places_of_a_project_and_of_a_person(tmp_path: Path) -> None:
+    """Without a name, a project's files are looked at, or those in a home; never both."""
+    assert tmp_path / ".mcp.json" in usual_places(tmp_path, {"HOME": "/h"}, personal=False)
+    own = usual_places(tmp_path, {"HOME": "/h", "APPDATA": "/r"}, personal=True)
+    assert {Path("/h/.claude.json"), Path("/h/.config/Claude/claude_desktop_config.json")} <= set(
+        own
+    )
+    assert Path("/r/Claude/claude_desktop_config.json") in own
+    assert usual_places(tmp_path, {}, personal=True) == ()
