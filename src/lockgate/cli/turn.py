@@ -60,7 +60,7 @@ def _show(event: Event) -> None:
             click.echo(f"  waiting for an answer, ticket {ticket}", err=True)
         case CallFinished(result=ToolResult() as result):
             word = f"{result.kind.value}: " if result.kind else ""
-            click.echo(f"  {word}{_cut(visible(result.text))}", err=True)
+            click.echo(f"  {visible(event.tool)} -> {word}{_cut(visible(result.text))}", err=True)
         case ModelText():
             # The text of the last reply is the answer, which goes to standard output.
             return
