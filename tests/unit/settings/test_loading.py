@@ -12,7 +12,9 @@ import pytest
 
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, Problem
+from lockgate.mcp.host import manager
 from lockgate.mcp.host.settings import AnnotationTrust, Verdict
+from lockgate.settings import assembly
 from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
 from lockgate.settings.layers import Layers, locate
 from lockgate.settings.loading import load
@@ -350,3 +352,9 @@ def test_importing_the_settings_is_cheap() -> None:
     """The YAML library is loaded when a file is read, not before."""
     code = "import sys, lockgate.settings.loading; sys.exit('ruamel.yaml' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=30, check=False).returncode == 0
+
+
+@pytest.mark.req("S3-20")
+def test_the_bound_is_the_managers() -> None:
+    """What a budget is held against when it is read is what the start is held to."""
+    assert assembly.SPAWN_ALLOWANCE == manager.SPAWN_ALLOWANCE
