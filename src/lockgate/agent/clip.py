@@ -7,10 +7,12 @@ hold what the model was shown, so a long run does not hoard what nobody will rea
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from lockgate.agent.limits import TurnLimits
 from lockgate.content import Audio, Content, Image, Text
@@ -33,17 +35,12 @@ def clip_batch(results: Sequence[ToolResult], limits: TurnLimits) -> tuple[ToolR
 def clip(result: ToolResult, characters: int, media_characters: int) -> ToolResult:
     """`result` with at most `characters` of text and `media_characters` of base64.
 
-    A note in the place of what is left out names the original size. Structured content stays with
-    the result for programs, unless it is over the limit by itself; where it is all there is, the
-    model is shown it as JSON text.
+    A note in the place of what is left out names the original size. Structured content, which a
+    model does not read, stays with the result for programs unless it is over the limit by itself.
     """
     content, structured = result.content, result.structured
-    if structured is not None:
-        as_json = _as_json(structured)
-        if not content:
-            content = (Text(as_json),)
-        if len(as_json) > characters:
-            structured = None
+    if structured is not None and _size_of(structured) > characters:
+        structured = None
     content = _bounded_media(content, media_characters)
     text = "\n".join(block.as_text() for block in content)
     if len(text) > characters:
@@ -97,9 +94,12 @@ def _bounded_media(content: tuple[Content, ...], characters: int) -> tuple[Conte
     return content if all(a is b for a, b in zip(content, kept, strict=True)) else tuple(kept)
 
 
-def _as_json(value: Any) -> str:
-    # The standard encoder: integers beyond 64 bits stay exact, and lone surrogates are escaped.
-    return json.dumps(value, ensure_ascii=False, default=str)
+def _size_of(structured: Any) -> int:
+    """About how many characters structured content takes as JSON."""
+    try:
+        return len(msgspec.json.encode(structured, enc_hook=str))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return sys.maxsize  # whatever it is, it is no JSON that a program could want
 
 
 def _is_high(character: str) -> bool:

@@ -86,10 +86,12 @@ def test_structured_content_over_the_limit_does_not_stay_with_the_result() -> No
     assert (large.structured, large.text) == (None, "see structured")
 
 
-def test_structured_content_alone_is_shown_as_json() -> None:
-    """A result whose only content is structured is not shown as nothing."""
-    shown = _clip(ToolResult(structured={"a": "é"}))
-    assert (shown.text, shown.structured) == ('{"a": "é"}', {"a": "é"})
+def test_structured_content_that_is_no_json_does_not_break_the_turn() -> None:
+    """Nesting that exhausts the stack counts as over the limit."""
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert _clip(ToolResult.of("deep", structured=deep)) == ToolResult.of("deep")
 
 
 def test_media_over_the_limit_gives_way_to_a_line() -> None:

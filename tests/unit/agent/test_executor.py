@@ -133,6 +133,31 @@ async def test_a_call_above_the_ceiling_does_not_abort_the_others(tmp_path: Path
     assert write.runs == []
 
 
+@pytest.mark.req("S3-01")
+async def test_a_servers_tool_is_treated_as_a_local_one(tmp_path: Path) -> None:
+    """Same traits, same way: shown, decided, run and recorded alike, but for its name."""
+    seen: list[tuple[object, ...]] = []
+    for server in (None, "git"):
+        tools = [
+            ScriptedTool("log", server=server, level=READ_ONLY),
+            ScriptedTool("reset", server=server),
+        ]
+        model = FakeModel([_calls(*(tool.name for tool in tools))])
+        async with Workbench(tmp_path / str(server), tools) as bench:
+            result = await bench.agent(model).run("go")
+        decisions = [c.decision for c in result.calls if c.decision is not None]
+        seen.append(
+            (
+                [name.rpartition("__")[2] for name in model.seen[0].names],
+                _kinds(result),
+                [(d.decision, [r.code for r in d.reasons]) for d in decisions],
+                [len(tool.runs) for tool in tools],
+            )
+        )
+    assert seen[0] == seen[1]
+    assert seen[0][1] == [None, ErrorKind.NOT_APPROVED]
+
+
 @pytest.mark.req("S0-06")
 @pytest.mark.parametrize("ceiling", [READ_ONLY, MUTATING])
 @pytest.mark.parametrize("offer", [None, (), ("look", "write"), ("add",)])
