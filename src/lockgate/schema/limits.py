@@ -19,21 +19,27 @@ MAX_DEPTH: Final = 128
 """JSON levels that a schema, or a value it is to judge, may nest."""
 MAX_SCHEMA_SIZE: Final = 20_000
 """JSON values that one schema may be made of. The largest of 1,189 public tools has 567."""
+LARGE_SCHEMA: Final = 2_000
+"""Size from which what a schema costs is reckoned for every value, references or not."""
 MAX_LOOKS: Final = 50_000_000
 """Looks at values that judging one value may take, by the reckoning below: under a second."""
 MAX_LOOKS_AT_ONE_VALUE: Final = 50_000
 """Ways in which a schema may look at its very root value, alternatives of alternatives counted."""
+MAX_TELLING: Final = 1_000_000
+"""Size of a value times size of the schema up to which every violation is told: describing each
+takes the validator a tenth of a millisecond and more, and there may be one for each value."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-def refuse_oversized(schema: Node) -> None:
-    """Raise `SchemaError` for a schema that nests too deep or is too large (PB-111)."""
+def refuse_oversized(schema: Node) -> int:
+    """The size of a schema. `SchemaError` if it nests too deep or is too large (PB-111)."""
     depth, size = depth_and_size(schema, MAX_DEPTH, MAX_SCHEMA_SIZE)
     if depth > MAX_DEPTH:
         raise SchemaError(f"the schema nests deeper than {MAX_DEPTH} levels")
     if size > MAX_SCHEMA_SIZE:
         raise SchemaError(f"the schema is made of more than {MAX_SCHEMA_SIZE:,} values")
+    return size
 
 
 def looks_by_depth(schema: Node) -> tuple[int, ...] | None:

@@ -17,9 +17,11 @@ import jsonschema_rs
 
 from lockgate.schema.error import SchemaError
 from lockgate.schema.limits import (
+    LARGE_SCHEMA,
     MAX_DEPTH,
     MAX_LOOKS,
     MAX_LOOKS_AT_ONE_VALUE,
+    MAX_TELLING,
     looks_by_depth,
     refuse_oversized,
 )
@@ -54,19 +56,23 @@ _PATTERNS: Final = jsonschema_rs.FancyRegexOptions(
 _MAX_PRUNINGS: Final = 32
 """Parts that can not be checked which are dropped one by one; with more nothing is checked."""
 
+_UNTOLD: Final = (Violation("$", "does not fit its schema"),)
+"""What is said where the validator refuses a value and names no reason."""
+
 _Kind = jsonschema_rs.ValidationErrorKind
 
 
 class CompiledSchema:
     """A schema ready to judge values. Immutable; may be used by any number of tasks."""
 
-    __slots__ = ("_looks", "_validator", "remarks", "schema")
+    __slots__ = ("_looks", "_size", "_validator", "remarks", "schema")
 
     def __init__(
         self,
         schema: Node,
         validator: jsonschema_rs.Validator | None,
         looks: tuple[int, ...] | None,
+        size: int,
         remarks: tuple[str, ...],
     ) -> None:
         self.schema: Mapping[str, Any] = schema
@@ -75,6 +81,7 @@ class CompiledSchema:
         """What is left unchecked and why, one sentence each; empty if everything is checked."""
         self._validator = validator
         self._looks = looks
+        self._size = size
 
     def violations(self, value: object) -> tuple[Violation, ...]:
         """Everything that is wrong with `value`; empty if it is valid. Never raises.
@@ -96,18 +103,31 @@ class CompiledSchema:
         try:
             if validator.is_valid(value):
                 return ()
-            if depth_and_size(value, MAX_DEPTH, sys.maxsize)[0] > MAX_DEPTH:
+            depth, size = depth_and_size(value, MAX_DEPTH, sys.maxsize)
+            if depth > MAX_DEPTH:
                 return (Violation("$", f"nests deeper than {MAX_DEPTH} levels"),)
-            return describe(validator.iter_errors(value), self.schema)
+            if size * self._size <= MAX_TELLING:
+                return describe(validator.iter_errors(value), self.schema) or _UNTOLD
+            return self._first(validator, value)
         except (ValueError, RecursionError):  # what the validator says of what is no JSON
             return (no_json(value),)
+
+    def _first(self, validator: jsonschema_rs.Validator, value: object) -> tuple[Violation, ...]:
+        """One violation of a value for which finding all of them could take minutes."""
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            more = Violation("$", "is large: only the first of its violations is told")
+            return (*describe((error,), self.schema), more)
+        return _UNTOLD
 
     def _too_much(self, value: object, looks: tuple[int, ...]) -> Violation | None:
         """Whether judging `value` could exhaust the stack or take too long."""
         depth, size = depth_and_size(value, MAX_DEPTH, MAX_LOOKS)
         if depth > MAX_DEPTH:
             return Violation("$", f"nests deeper than {MAX_DEPTH} levels")
-        if looks[min(depth, len(looks) - 1)] * size > MAX_LOOKS:
+        reach = depth if size > 1 else 0  # an empty object has nothing below it to look at
+        if looks[min(reach, len(looks) - 1)] * size > MAX_LOOKS:
             return Violation(
                 "$", f"is too large or too deeply nested ({depth} levels) for this schema"
             )
@@ -130,7 +150,7 @@ def compile_schema(schema: object, *, root: str = "object") -> CompiledSchema:
     if not isinstance(schema, Mapping):
         raise SchemaError(f"the schema is {kind_of(schema)}, not an object")
     node: Node = dict(cast("Mapping[str, Any]", schema))
-    refuse_oversized(node)
+    size = refuse_oversized(node)
     remarks: list[str] = []
     dialect = node.get("$schema")
     if dialect is not None and not isinstance(dialect, str):
@@ -138,19 +158,21 @@ def compile_schema(schema: object, *, root: str = "object") -> CompiledSchema:
     draft = jsonschema_rs.Draft202012Validator if dialect is None else _dialect(dialect)
     if draft is None:
         remarks.append(f"the dialect {show(dialect or '')} is unknown: nothing is checked")
-        return CompiledSchema(node, None, None, tuple(remarks))
+        return CompiledSchema(node, None, None, size, tuple(remarks))
     checked = without_foreign_dialects(node, lambda name: _dialect(name) is not None, remarks)
     compiled = _compile(checked, draft, remarks)
     if compiled is None:
-        return CompiledSchema(node, None, None, tuple(remarks))
+        return CompiledSchema(node, None, None, size, tuple(remarks))
     validator, checked = compiled
     if root == "object" and excludes_objects(node):
         raise SchemaError("the schema admits no object, so no arguments can fit it")
     looks = looks_by_depth(checked)
     if looks is not None and looks[0] > MAX_LOOKS_AT_ONE_VALUE:
         raise SchemaError(f"the schema looks at one value in over {MAX_LOOKS_AT_ONE_VALUE:,} ways")
+    if looks is None and size > LARGE_SCHEMA:
+        looks = (size,)
     worst = None if looks is None else tuple(accumulate(looks, max))
-    return CompiledSchema(node, validator, worst, tuple(remarks))
+    return CompiledSchema(node, validator, worst, size, tuple(remarks))
 
 
 def _compile(

@@ -43,7 +43,7 @@ class Violation:
 def describe(
     errors: Iterable[jsonschema_rs.ValidationError], schema: Mapping[str, Any]
 ) -> tuple[Violation, ...]:
-    """The violations behind the validator's errors, in order of their place in the value."""
+    """The violations behind the validator's errors, each once, in the validator's order."""
     found = [Violation(_path(error.instance_path), expectation(error, schema)) for error in errors]
     found = list(dict.fromkeys(found))
     if len(found) > MAX_VIOLATIONS:
@@ -65,7 +65,7 @@ def expectation(
     kind = error.kind
     match kind:
         case _Kind.Type(types):
-            return f"must be {_any_of(types)}, not {kind_of(error.instance)}"
+            return f"must be {_any_of(types)}, not {kind_of(error.instance)}{_mend(error, types)}"
         case _Kind.Required(name):
             return f"lacks the required {_key(name)}"
         case _Kind.AdditionalProperties(names) | _Kind.UnevaluatedProperties(names):
@@ -100,8 +100,8 @@ def expectation(
             return f"must have at least {limit} items, has {_length(error.instance)}"
         case _Kind.MaxItems(limit) | _Kind.AdditionalItems(limit):
             return f"must have at most {limit} items, has {_length(error.instance)}"
-        case _Kind.UnevaluatedItems(indices):
-            return f"must have no item {', '.join(map(str, indices[:_MAX_OPTIONS]))}"
+        case _Kind.UnevaluatedItems(_):  # it holds the items themselves
+            return "has items that its schema does not admit"
         case _Kind.UniqueItems():
             return "must have no two equal items"
         case _Kind.Contains():
@@ -126,6 +126,19 @@ def expectation(
             return f"does not satisfy {kind.name!r}"
 
 
+def _mend(error: jsonschema_rs.ValidationError, types: Sequence[str]) -> str:
+    """What is most likely to help, for the slips that models make (PB-116, PB-117)."""
+    found = error.instance
+    if found is None and error.instance_path and isinstance(error.instance_path[-1], str):
+        return "; leave the key out if there is no value"
+    if isinstance(found, str):
+        if found[:1] in ("{", "[") and not {"object", "array"}.isdisjoint(types):
+            return "; send the value itself, not its JSON text"
+        if not {"integer", "number", "boolean"}.isdisjoint(types):
+            return "; write it without quotes"
+    return ""
+
+
 def _path(parts: Sequence[str | int]) -> str:
     text = "$"
     for part in parts:
@@ -147,9 +160,9 @@ def _cut(text: str) -> str:
 
 
 def _any_of(types: Sequence[str]) -> str:
-    words = [
-        ("an " if word[0] in "aio" else "a ") + word if word != "null" else word for word in types
-    ]
+    """The types with their articles, null last."""
+    named = [f"{'an' if word[0] in 'aio' else 'a'} {word}" for word in types if word != "null"]
+    words = [*named, "null"] if "null" in types else named
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
 
