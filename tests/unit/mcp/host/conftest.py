@@ -1,0 +1,57 @@
+"""Managers over scripted servers in this event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from typing import Any, TypeAlias
+
+import pytest
+
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.transport.base import Transport
+from lockgate.testing import in_process
+from lockgate.testing.memory_server import MemoryServer
+from lockgate.testing.script import ScriptedServer
+from lockgate.tools.registry import Registry
+
+Servers: TypeAlias = Mapping[str, ScriptedServer | MemoryServer | Transport]
+MakeManager: TypeAlias = Callable[..., Manager]
+
+
+@pytest.fixture
+def registry() -> Registry:
+    """An empty registry."""
+    return Registry()
+
+
+@pytest.fixture
+async def managed() -> AsyncGenerator[MakeManager, None]:
+    """`managed({"a": server}, {"a": {...settings}}, **options of Manager)`; closed afterwards."""
+    made: list[Manager] = []
+
+    def make(
+        servers: Servers, settings: Mapping[str, Mapping[str, Any]] | None = None, **options: Any
+    ) -> Manager:
+        def transport(of: ServerSettings) -> Transport:
+            server = servers[of.name]
+            if isinstance(server, ScriptedServer):
+                return in_process.transport(server, peer=of.name)
+            if isinstance(server, MemoryServer):
+                server.name = of.name
+                return server.transport(grace=0.1)
+            return server
+
+        entries: list[ServerSettings] = []
+        for name in servers:
+            fields: dict[str, Any] = {"request_timeout": 5.0, **(settings or {}).get(name, {})}
+            entries.append(ServerSettings(name, StdioEndpoint("fake"), **fields))
+        quick: dict[str, Any] = {"probe_patience": 0.5, **options}
+        manager = Manager(entries, connect=transport, **quick)
+        made.append(manager)
+        return manager
+
+    yield make
+    for manager in made:
+        await manager.close()

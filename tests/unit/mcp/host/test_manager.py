@@ -1,0 +1,340 @@
+"""Starting many servers: together, under one deadline, each on its own (S3-08..11, S3-20)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lockgate.errors import ConfigError, ContractError, Fault, LocalError
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.manager import SPAWN_ALLOWANCE, Manager
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.status import ServerState
+from lockgate.mcp.transport.base import Transport
+from lockgate.testing.clock import FakeClock
+from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
+from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, tool
+from lockgate.tools.registry import Registry
+
+MakeManager = Callable[..., Manager]
+
+
+def _names(registry: Registry) -> list[str]:
+    return [tool.name for tool in registry.snapshot().tools]
+
+
+async def test_every_server_starts_and_its_tools_are_registered_in_the_order_written(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """Both eras side by side (B-08); the order of the configuration, not of who was quicker."""
+    slow = MemoryServer(tool("b"), tool("a"))
+
+    async def discover(message: Message) -> Any:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        raise RpcError(-32601)
+
+    slow.on("server/discover", discover)
+    servers = {
+        "slow": slow,
+        "new": ScriptedServer((tool("x"),), revisions=MODERN, name="News", version="7"),
+        "old": ScriptedServer((tool("x"),), revisions=LEGACY[-1:]),
+    }
+    manager = managed(servers)
+    report = await manager.start(registry)
+    assert _names(registry) == ["mcp__slow__b", "mcp__slow__a", "mcp__new__x", "mcp__old__x"]
+    assert (report.failed, report.errors, report.broken()) == ((), {}, None)
+    _, new, old = report.servers
+    assert (new.era, new.revision, new.server) == ("modern", "2026-07-28", "News 7")
+    assert (old.era, old.revision, old.tools) == ("legacy", "2024-11-05", ("mcp__old__x",))
+    assert [status.state for status in manager.statuses] == [ServerState.READY] * 3
+    assert repr(manager) == "<Manager slow ready, new ready, old ready>"
+
+
+@pytest.mark.req("S3-10")
+async def test_one_servers_failure_never_takes_down_the_others(
+    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PB-032: start, initialise and list each fail somewhere; the rest is registered, and every
+    failure is returned with its reason."""
+
+    async def refuse(message: Message) -> Any:
+        raise RpcError(-32603, "broken")
+
+    servers = {
+        "quits": MemoryServer().on("initialize", refuse),
+        "foreign": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
+        "unlisted": MemoryServer().on("tools/list", refuse),
+        "garbled": MemoryServer().on("tools/list", {"tools": "none"}),
+        "good": MemoryServer(tool("ok")),
+    }
+    report = await managed(servers).start(registry)
+    assert _names(registry) == ["mcp__good__ok"]
+    assert report.failed == ("quits", "foreign", "unlisted", "garbled")
+    assert "broken" in report.errors["quits"]
+    assert "2099-01-01" in report.errors["foreign"]
+    assert "broken" in report.errors["unlisted"]
+    assert "a string as its tools" in report.errors["garbled"]
+    for name in report.failed:
+        assert f"MCP server {name}: " in caplog.text
+
+
+@pytest.mark.req("S3-08")
+async def test_the_bound_is_for_all_and_only_the_late_are_given_up(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """PB-033: one that hangs is given up at the bound, named, with the word timeout and its time;
+    the others are registered, and waiting is the bound, not a sum."""
+    servers = {
+        "hangs": MemoryServer().on("initialize", SILENCE),
+        "hangs-too": MemoryServer().on("tools/list", SILENCE),
+        "good": MemoryServer(tool("ok")),
+    }
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    report = await managed(servers, bound=0.2).start(registry)
+    assert loop.time() - begun < 0.35
+    assert _names(registry) == ["mcp__good__ok"]
+    assert report.failed == ("hangs", "hangs-too")
+    for name in report.failed:
+        assert report.errors[name].startswith("timeout: it was not ready within 0.2 s")
+        assert "(after 0.2 s)" in report.errors[name]
+    assert report.servers[0].fault is Fault.TIMEOUT
+
+
+@pytest.mark.req("S3-09")
+async def test_late_success_is_closed_and_never_registered(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """PB-036a: a server that answers after it was given up is closed; nothing of it is used."""
+    gate = asyncio.Event()
+
+    async def late(message: Message) -> Any:
+        await gate.wait()
+        return {"tools": [tool("late")]}
+
+    server = MemoryServer().on("tools/list", late)
+    manager = managed({"late": server}, bound=0.1)
+    report = await manager.start(registry)
+    assert report.failed == ("late",)
+    gate.set()
+    await manager.close()
+    assert _names(registry) == []
+    (status,) = manager.statuses
+    assert (status.state, status.fault) == (ServerState.FAILED, Fault.TIMEOUT)
+
+
+@pytest.mark.req("S3-08")
+async def test_servers_start_side_by_side(managed: MakeManager, registry: Registry) -> None:
+    """Each waits until all have been reached: in a row none would ever be ready."""
+    reached = 0
+    all_reached = asyncio.Event()
+
+    async def together(message: Message) -> Any:
+        nonlocal reached
+        reached += 1
+        if reached == 22:
+            all_reached.set()
+        await all_reached.wait()
+        raise RpcError(-32601)
+
+    servers = {f"s{n}": MemoryServer(tool("t")).on("server/discover", together) for n in range(22)}
+    report = await managed(servers, probe_patience=5).start(registry)
+    assert report.failed == ()
+    assert len(_names(registry)) == 22
+
+
+def _settings(name: str, timeout: float = 30.0) -> ServerSettings:
+    return ServerSettings(name, StdioEndpoint("x"), request_timeout=timeout)
+
+
+def _never(settings: ServerSettings) -> Transport:
+    raise AssertionError("nothing may be reached")
+
+
+@pytest.mark.req("S3-11")
+def test_a_name_twice_is_refused_before_anything_is_started() -> None:
+    """All names that come twice, each once, in one error."""
+    names = ("a", "b", "a", "c", "b", "a")
+    with pytest.raises(ConfigError) as caught:
+        Manager([_settings(name) for name in names], connect=_never)
+    assert [p.message for p in caught.value.problems] == [
+        "the server name 'a' is used more than once",
+        "the server name 'b' is used more than once",
+    ]
+
+
+@pytest.mark.req("S3-11")
+@pytest.mark.parametrize("name", ["", "A", "a_b", "-a", "a-", "a.b", "a b", "한글", "a\n"])
+def test_a_bad_server_name_can_not_be_constructed(name: str) -> None:
+    """Checked where the value is made."""
+    with pytest.raises(ValueError, match="does not match"):
+        _settings(name)
+
+
+@pytest.mark.req("S3-08")
+@pytest.mark.req("S3-20")
+@pytest.mark.parametrize("budget", [0.0, -1.0, 75.5, float("nan")])
+def test_a_budget_out_of_range_is_refused(budget: float) -> None:
+    """Above the bound, longest request timeout plus the allowance, it is an error, not clamped."""
+    assert SPAWN_ALLOWANCE == 30
+    servers = [_settings("a", 10), _settings("b", 45)]
+    with pytest.raises(ConfigError, match=r"at most 75 s") as caught:
+        Manager(servers, connect=_never, startup_budget=budget)
+    assert caught.value.problems[0].path == "mcp.startupBudget"
+
+
+@pytest.mark.req("S3-20")
+async def test_a_lower_budget_counts(managed: MakeManager, registry: Registry) -> None:
+    """The operator's budget takes the place of the bound."""
+    server = MemoryServer().on("initialize", SILENCE)
+    report = await managed({"hangs": server}, startup_budget=0.1).start(registry)
+    assert "within 0.1 s" in report.errors["hangs"]
+
+
+@pytest.mark.req("S3-21")
+async def test_the_servers_own_timeout_counts_before_the_bound(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """PB-033: the configured budget is honoured per server, and the reason says timeout."""
+    server = MemoryServer().on("initialize", SILENCE)
+    settings = {"slow": {"request_timeout": 0.05}}
+    report = await managed({"slow": server}, settings, bound=5).start(registry)
+    assert "within 0.05 s (timeout)" in report.errors["slow"]
+
+
+@pytest.mark.req("B-07")
+async def test_required_and_expected_are_told_with_what_is_wrong(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """A missing required server and missing expected tools, all at once, each in a sentence."""
+    servers = {
+        "down": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
+        "optional": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
+        "files": MemoryServer(tool("read"), {**tool("bad"), "inputSchema": []}),
+    }
+    settings = {
+        "down": {"required": True, "expect_tools": ("x",)},
+        "optional": {"expect_tools": ("y",)},
+        "files": {"expect_tools": ("read", "write", "bad")},
+    }
+    report = await managed(servers, settings).start(registry)
+    assert len(report.unreachable) == 1
+    assert report.unreachable[0].startswith("required server down did not start: down speaks")
+    assert report.missing == (
+        "server files: the expected tool 'write' is not listed by it",
+        "server files: the expected tool 'bad' was left out: its inputSchema is an array, not an "
+        "object",
+    )
+    broken = report.broken()
+    assert isinstance(broken, ContractError)
+    assert broken.problems == (*report.missing, *report.unreachable)
+    assert _names(registry) == ["mcp__files__read"]
+
+
+async def test_a_server_without_tools_is_ready(managed: MakeManager, registry: Registry) -> None:
+    """PB-047: no tools capability and no such method is no failure; with the capability it is."""
+    info: dict[str, Any] = {"protocolVersion": "2025-11-25", "serverInfo": {}}
+
+    async def refuse(message: Message) -> Any:
+        raise RpcError(-32601, "Method not found")
+
+    none = MemoryServer().on("initialize", {**info, "capabilities": {"prompts": {}}})
+    lies = MemoryServer().on("initialize", {**info, "capabilities": {"tools": {}}})
+    servers = {"none": none.on("tools/list", refuse), "lies": lies.on("tools/list", refuse)}
+    report = await managed(servers).start(registry)
+    assert report.failed == ("lies",)
+    assert report.servers[0].remarks == ("it has no tools",)
+    asked = {message.get("method") for message in none.received}
+    assert asked.isdisjoint({"prompts/list", "resources/list", "resources/templates/list"})
+
+
+async def test_a_lost_server_is_told_and_its_tools_stay(
+    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is registered stays registered and answers not_connected; the status says why."""
+    server, other = MemoryServer(tool("t")), MemoryServer(tool("t"))
+    manager = managed({"lost": server, "other": other})
+    await manager.start(registry)
+    with caplog.at_level(logging.WARNING):
+        server.hang_up()
+        async with asyncio.timeout(2):
+            while manager.statuses[0].state is ServerState.READY:  # noqa: ASYNC110 - no event tells
+                await asyncio.sleep(0)
+    assert manager.failed == {"lost": "the server ended"}
+    assert manager.statuses[1].state is ServerState.READY
+    assert _names(registry) == ["mcp__lost__t", "mcp__other__t"]
+    assert "MCP server lost: the server ended" in caplog.text
+
+
+async def test_timings_come_from_the_clock(managed: MakeManager, registry: Registry) -> None:
+    """How long a server took to connect, and until it was ready, in the seconds of the clock."""
+    clock = FakeClock()
+
+    async def initialize(message: Message) -> Any:
+        clock.advance(2)
+        return {"protocolVersion": "2025-11-25"}
+
+    async def listing(message: Message) -> Any:
+        clock.advance(0.5)
+        return {"tools": []}
+
+    server = MemoryServer().on("initialize", initialize).on("tools/list", listing)
+    manager = managed({"s": server}, clock=clock)
+    (status,) = (await manager.start(registry)).servers
+    assert (status.seconds_to_connect, status.seconds) == (2.0, 2.5)
+    clock.advance(100)
+    assert manager.statuses[0].seconds == 2.5
+
+
+async def test_notifications_of_every_server_reach_the_listeners(
+    managed: MakeManager, registry: Registry
+) -> None:
+    """Each with the configured name of its server."""
+    heard: list[tuple[str, str, Any]] = []
+
+    def listen(server: str, method: str, params: Any) -> None:
+        heard.append((server, method, params))
+
+    servers = {"a": MemoryServer(), "b": MemoryServer()}
+    manager = managed(servers, listeners=[listen])
+    await manager.start(registry)
+    for name, server in servers.items():
+        await server.say({"jsonrpc": "2.0", "method": "notifications/x", "params": {"n": name}})
+    await manager.close()
+    assert sorted(heard) == [(n, "notifications/x", {"n": n}) for n in ("a", "b")]
+
+
+async def test_a_manager_is_started_once(managed: MakeManager, registry: Registry) -> None:
+    """Twice, or after closing, is a mistake that says what to do."""
+    manager = managed({"a": MemoryServer()})
+    await manager.start(registry)
+    with pytest.raises(LocalError, match="make a new one"):
+        await manager.start(registry)
+    closed = managed({"a": MemoryServer()})
+    await closed.close()
+    with pytest.raises(LocalError, match="make a new one"):
+        await closed.start(registry)
+
+
+async def test_an_own_defect_is_one_servers_failure(
+    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An exception of ours while one server starts is logged, and the others do not notice."""
+
+    class Defect:
+        def describe(self) -> str:
+            return "defect"
+
+        def open(self, receiver: Any) -> Any:
+            raise TypeError("secret")
+
+    report = await managed({"bad": Defect(), "good": MemoryServer(tool("t"))}).start(registry)
+    assert report.failed == ("bad",)
+    assert "the transport failed: TypeError" in report.errors["bad"]
+    assert _names(registry) == ["mcp__good__t"]
+    assert "the transport failed" in caplog.text
