@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lockgate.agent.model import Message, ModelReply
+from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall
 from lockgate.tools.tool import ToolDefinition
 
 Step: TypeAlias = ModelReply | BaseException | Callable[[], ModelReply]
@@ -26,6 +26,17 @@ class Shown:
     def names(self) -> tuple[str, ...]:
         """The names of the tools."""
         return tuple(definition.name for definition in self.tools)
+
+
+def asking(*tools: str, text: str = "") -> ModelReply:
+    """A reply that asks for one call of each of `tools`, without arguments."""
+    calls = (ToolCall(f"{name}-{number}", name, {}) for number, name in enumerate(tools))
+    return ModelReply(text, tuple(calls))
+
+
+def answers_in(transcript: Sequence[Message]) -> list[ToolAnswer]:
+    """The answers to calls that a transcript holds, in order."""
+    return [message for message in transcript if isinstance(message, ToolAnswer)]
 
 
 class FakeModel:
