@@ -62,7 +62,9 @@ class Colour(enum.StrEnum):
 
 def test_what_only_looks_like_json_becomes_plain() -> None:
     """Tuples, other mappings and enum members are handed on as the JSON they stand for."""
-    value = OrderedDict(a=(1, Colour.RED), b=MappingProxyType({"c": Colour.RED}))
+    value: OrderedDict[str, object] = OrderedDict(
+        a=(1, Colour.RED), b=MappingProxyType({"c": Colour.RED})
+    )
     copy = copied(value)
     assert copy == {"a": [1, "red"], "b": {"c": "red"}}
     assert type(copy["a"][1]) is str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.ledger import MemoryLedger
 from lockgate.testing.road import Road
 from lockgate.testing.tool import ScriptedTool
+from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind
 from lockgate.traits import SideEffectLevel
 
@@ -31,11 +32,11 @@ async def test_a_run_has_a_decision_before_and_an_outcome_after(make_road: MakeR
     seen: list[int] = []
 
     class Watching(ScriptedTool):
-        async def _run(self, *args: Any) -> Any:
+        async def _run(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
             """Look at what is written down by now."""
             seen.append(len(road.ledger.records))
             road.clock.advance(1.5)
-            return await super()._run(*args)
+            return await super()._run(arguments, context)
 
     road = make_road([Watching("write", server="files", destructive=False)], exempt=MUTATE)
     call = road.call("mcp__files__write", {"token": SECRET}, principal="ann")
@@ -158,10 +159,10 @@ async def test_an_outcome_that_can_not_be_written_changes_no_result(make_road: M
     """The call was made; its result stands, and the log will read as outcome unknown."""
 
     class Filling(ScriptedTool):
-        async def _run(self, *args: Any) -> Any:
+        async def _run(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
             """Fill the disk."""
             road.ledger.failing = OSError("disk full")
-            return await super()._run(*args)
+            return await super()._run(arguments, context)
 
     road = make_road([Filling("add", destructive=False)], exempt=MUTATE)
     assert (await road.invoke(road.call("add"))).text == "ok"
