@@ -99,8 +99,8 @@ def grant_of(question: Question, answer: Answer, session: str | None, time: floa
 def matching(grants: tuple[Grant, ...], question: Question) -> Grant | None:
     """The remembered answer to `question`, if there is one; a no wins over a yes.
 
-    An answer for the whole tool never counts for a destructive call, even if the tool was not
-    destructive when it was given.
+    A no counts whatever else is asked for by now. An answer for the whole tool never counts for a
+    destructive call, even if the tool was not destructive when it was given.
     """
     found = [grant for grant in grants if _matches(grant, question)]
     return min(found, key=lambda grant: grant.approved, default=None)
@@ -112,5 +112,5 @@ def _matches(grant: Grant, question: Question) -> bool:
         grant.tool == question.tool
         and grant.fingerprint == question.origin.fingerprint.digest
         and (exact or (grant.digest is None and not question.destructive))
-        and covers(grant.concerns, question.reasons)
+        and (not grant.approved or covers(grant.concerns, question.reasons))
     )

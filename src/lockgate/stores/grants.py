@@ -26,7 +26,11 @@ class SqliteGrants:
 
     def find(self, session: str, tool: str) -> tuple[Grant, ...]:
         query = "SELECT body FROM grants WHERE session = ? AND tool = ? ORDER BY id"
-        return tuple(_DECODER.decode(row[0]) for row in self._state.rows(query, session, tool))
+        rows = self._state.rows(query, session, tool)
+        try:
+            return tuple(_DECODER.decode(row[0]) for row in rows)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self._state.unreadable("a grant", error) from error
 
     def remember(self, grant: Grant) -> None:
         with self._state.writing() as connection:

@@ -68,6 +68,16 @@ class StateDatabase:
                     self._connection.execute("ROLLBACK")
                 raise
 
+    def unreadable(self, what: str, error: Exception) -> StateError:
+        """The error for a row that can not be read; its content is not in it."""
+        return StateError(
+            Problem(
+                f"{what} in the state database can not be read: {type(error).__name__}",
+                file=self.path,
+                hint="it was damaged, or written by another version of lockgate",
+            )
+        )
+
     def close(self) -> None:
         """Close it. Idempotent; using it afterwards is a `LocalError`."""
         with _translated(self.path):

@@ -9,10 +9,10 @@ import msgspec
 
 from lockgate.calls.suspension import Settlement, Ticket, TicketGone
 from lockgate.calls.unknowns import OpenUnknown
-from lockgate.errors import Fate, Problem
+from lockgate.errors import Fate
 from lockgate.stores.grants import add_grant
 from lockgate.stores.intents import add_intent, finish_intent
-from lockgate.stores.state import StateDatabase, StateError
+from lockgate.stores.state import StateDatabase
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Ticket)
@@ -87,14 +87,7 @@ class SqliteTickets:
         try:
             return _DECODER.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise StateError(
-                Problem(
-                    f"a ticket in the state database can not be read: {type(error).__name__}",
-                    file=self._state.path,
-                    hint="it was damaged, or written by another version; the call has to be made "
-                    "again",
-                )
-            ) from error
+            raise self._state.unreadable("a ticket", error) from error
 
 
 def _open(ticket: str, row: tuple[Any, ...] | None) -> bytes:
