@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -240,13 +240,13 @@ def test_a_reader_that_goes_away_ends_the_program_quietly(project: Project) -> N
 
 @pytest.mark.req("S3-23")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_no_server_outlives_the_program(project: Project, number: int) -> None:
+async def test_no_server_outlives_the_program(project: Project, number: int) -> None:
     """Ended by a signal in the middle of a call, it takes its servers with it."""
     server = ScriptedServer(tools=(tool("t", annotations=READS),), rules=(When("tools/call"),))
     ledger = project.add("s", server, annotationTrust="trust")
     path = project.write()
-    program = subprocess.Popen(
-        [sys.executable, "-m", "lockgate", "call", "-c", str(path), "mcp__s__t"],
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lockgate", "call", "-c", str(path), "mcp__s__t"),
         env=project.environ(),
         cwd=project.root,
         stdin=subprocess.DEVNULL,
@@ -254,19 +254,15 @@ def test_no_server_outlives_the_program(project: Project, number: int) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    until = time.monotonic() + 20
-    while not ledger.called and time.monotonic() < until:
-        time.sleep(0.01)  # the file of another process does not tell when it changes
-    assert ledger.called == ("t",)
+    await ledger.wait_for("call", timeout=20)
     os.kill(program.pid, number)
-    _, said = program.communicate(timeout=20)
+    async with asyncio.timeout(20):
+        _, said = await program.communicate()
     assert b"Traceback" not in said
     wanted = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
     assert program.returncode == wanted[signal.Signals(number)]
-    until = time.monotonic() + 5
-    while project.left_running() and time.monotonic() < until:
-        time.sleep(0.01)  # a killed host can not wait for its children; they see end of file
-    assert project.left_running() == []
+    # A killed host can not wait for its servers: they see the end of their input.
+    await project.none_left_running()
 
 
 @pytest.mark.req("B-02")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lockgate.mcp.endpoint import StdioEndpoint
-from lockgate.testing.received import ServerLedger
+from lockgate.testing.received import LOOK, ServerLedger
 from lockgate.testing.script import ScriptedServer
 
 
@@ -90,8 +91,15 @@ class Project:
     def json(self, *words: str, **options: Any) -> Any:
         """Run a command with --json and read what it prints."""
         done = self.run(*words, "--json", **options)
-        assert done.stdout, done.stderr
+        if not done.stdout:
+            raise AssertionError(f"exit {done.returncode}, and it said only: {done.stderr}")
         return json.loads(done.stdout)
+
+    async def none_left_running(self, seconds: float = 5) -> None:
+        """Wait until nothing that was started for this project runs; TimeoutError if it does."""
+        async with asyncio.timeout(seconds):
+            while self.left_running():  # noqa: ASYNC110 - other people's children do not tell
+                await asyncio.sleep(LOOK)
 
     def left_running(self) -> list[str]:
         """Processes that were started for this project and are still there."""
