@@ -83,6 +83,7 @@ class Child:
         files = (process.stdin, process.stdout, process.stderr)
         self._pipes = [_Pipe(fd, file, listener) for fd, file in enumerate(files) if file]
         self._stdin: asyncio.WriteTransport | None = None
+        self._connected = False
         self._ending: asyncio.Task[None] | None = None
 
     @classmethod
@@ -95,6 +96,7 @@ class Child:
         try:
             child._watch = watch(child._process, child._on_exit)
             await child._connect()
+            child._end_leftovers()
         except OSError as error:
             await child.close()
             raise not_started(program, f"its pipes can not be used ({error.strerror})") from None
@@ -124,9 +126,7 @@ class Child:
         Returns when all is gone. Cancelled, it goes on to the end and passes the cancellation on
         then: no longer than both graces and a moment.
         """
-        if self._ending is None:
-            self._ending = self._loop.create_task(self._end(), name=f"lockgate ends {self.name}")
-        await outlast(self._ending)
+        await outlast(self._begin_ending())
         return self.status
 
     async def _connect(self) -> None:
@@ -134,18 +134,31 @@ class Child:
         self._stdin, _ = await self._loop.connect_write_pipe(lambda: stdin, stdin.file)
         await self._loop.connect_read_pipe(lambda: stdout, stdout.file)
         await self._loop.connect_read_pipe(lambda: stderr, stderr.file)
+        self._connected = True
 
     def _on_exit(self) -> None:
-        """The child itself has ended. What it left in its group is ended too (PB-016)."""
+        """The child itself has ended."""
         returncode = self._process.poll()
         if returncode is None:
             return  # told too early; we are told again
         self._stop_watching()
         self.status = ExitStatus(returncode)
         self._exited.set()
-        if self._ending is None and self._group.left():
-            self._ending = self._loop.create_task(self._end(), name=f"lockgate ends {self.name}")
+        self._end_leftovers()
         self._listener.process_exited()
+
+    def _end_leftovers(self) -> None:
+        """What a dead child left in its group is ended, whoever closes it and when (PB-016).
+
+        Not while the pipes are being connected: ending closes them.
+        """
+        if self._connected and self.status is not None and self._group.left():
+            self._begin_ending()
+
+    def _begin_ending(self) -> asyncio.Task[None]:
+        if self._ending is None:
+            self._ending = self._loop.create_task(self._end(), name=f"lockgate ends {self.name}")
+        return self._ending
 
     async def _end(self) -> None:
         """The ladder. Ends what is there to be ended, and lets go of everything."""
@@ -160,9 +173,9 @@ class Child:
                 self._group.kill()
                 await self._within(KILLED, self._exited.wait)
         except asyncio.CancelledError:
-            # The loop is being ended around us: no more patience, but still no orphan.
+            # Nobody but a loop that is taken down cancels this task, and that means: at once.
+            # Not passed on, because whoever closes was not cancelled by it.
             self._kill_now()
-            raise
         finally:
             self._stop_watching()
             self._exited.set()

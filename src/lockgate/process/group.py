@@ -32,10 +32,12 @@ class Group:
     The id can not be given to another process while the child is not reaped or any member lives.
     """
 
-    __slots__ = ("_leader",)
+    __slots__ = ("_known", "_leader")
 
     def __init__(self, leader: int) -> None:
         self._leader = leader
+        self._known: list[int] = []
+        """Members that lived when we looked last, so that we need not look at all processes."""
 
     def terminate(self) -> None:
         """Ask every member to end (SIGTERM)."""
@@ -59,8 +61,8 @@ class Group:
     def left(self) -> bool:
         """Whether a member lives on after the child itself was reaped.
 
-        Members that were orphaned to this very process (it is process 1 of a container, or a
-        subreaper) are reaped here; nobody else would, and they would count as living.
+        Members that have ended and that nobody reaps do not count: process 1 of a container may
+        take its time over that, or never do it. If it is us they were orphaned to, we do.
         """
         if sys.platform == "win32":
             return False
@@ -69,7 +71,19 @@ class Group:
                 pass
         except ChildProcessError:
             pass
-        return self._signal(0)
+        if not self._signal(0):
+            return False
+        if sys.platform != "linux":
+            return True
+        try:
+            self._known = self._living(self._known) or self._living(_processes())
+        except OSError:
+            return True  # no /proc to look into
+        return bool(self._known)
+
+    def _living(self, processes: list[int]) -> list[int]:
+        """Which of these are members and have not ended."""
+        return [pid for pid in processes if _state(pid, self._leader) not in ("", "Z", "X")]
 
     def _signal(self, number: int) -> bool:
         """Send a signal; whether there was anyone to send it to."""
@@ -86,3 +100,17 @@ class Group:
         except PermissionError:
             return True  # members that became another user's: there, and out of reach
         return True
+
+
+def _processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - names
+
+
+def _state(pid: int, group: int) -> str:
+    """The state letter of a process; empty if it is gone or in another group (proc_pid_stat)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - one of very many
+            fields = file.read().rpartition(b")")[2].split(maxsplit=3)
+    except OSError:
+        return ""
+    return fields[0].decode() if int(fields[2]) == group else ""

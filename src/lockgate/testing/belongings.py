@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,12 +61,29 @@ def _status(pid: int) -> list[str]:
 async def left_since(before: Belongings) -> tuple[str, ...]:
     """What is left of all that came after `before`, once the loop had time to finish; best ()."""
     try:
-        async with asyncio.timeout(SETTLE):
-            while Belongings.now().more_than(before):  # noqa: ASYNC110 - the kernel does not tell
-                await asyncio.sleep(0.01)
+        await eventually(lambda: not Belongings.now().more_than(before), timeout=SETTLE)
     except TimeoutError:
         return Belongings.now().more_than(before)
     return ()
+
+
+async def eventually(condition: Callable[[], bool], *, timeout: float = 10) -> None:
+    """Wait for something that only looking tells, such as the end of a grandchild.
+
+    Raises TimeoutError.
+    """
+    async with asyncio.timeout(timeout):
+        while not condition():  # noqa: ASYNC110 - see above
+            await asyncio.sleep(0.005)
+
+
+def members_of(group: int) -> tuple[int, ...]:
+    """The processes of a group that have not ended."""
+    return tuple(
+        int(name)
+        for name in os.listdir("/proc")  # noqa: PTH208 - names are what is wanted
+        if name.isdecimal() and alive(int(name)) and _status(int(name))[2:3] == [str(group)]
+    )
 
 
 def alive(pid: int) -> bool:
