@@ -25,6 +25,8 @@ PERSONAL = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_D
 def nobodys_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """No test reads or writes the configuration, state or answers of whoever runs it."""
     home = tmp_path_factory.mktemp("nobody")
+    if not os.environ.get("HOME"):  # git and npm want one; tests that look at it set their own
+        os.environ["HOME"] = str(home)
     for name in PERSONAL:
         os.environ[name] = str(home / name)
         (home / name).mkdir(mode=0o700)
