@@ -295,7 +295,8 @@ def test_recursive_types_are_described() -> None:
     def function(tree: Tree) -> None: ...
 
     signature = infer(function)
-    value: Any = {"tree": {"children": [{"children": [{}]}]}}
+    leaf: dict[str, Any] = {}
+    value = {"tree": {"children": [{"children": [leaf]}]}}
     assert compile_schema(signature.schema).violations(value) == ()
     assert compile_schema(signature.schema).violations({"tree": {"childs": []}}) != ()
     assert signature.convert(value)["tree"].children[0].children[0].children == []
