@@ -20,6 +20,9 @@ from lockgate.mcp.transport.base import Transport
 
 logger = logging.getLogger(__name__)
 
+ROLL_CALL = 3600.0
+"""Seconds between two looks at a server that is well."""
+
 
 class ServerHolder:
     """Holds one server. Its state changes once to READY or FAILED, then never back.
@@ -108,7 +111,7 @@ class ServerHolder:
             self.listing = await _listed(session)
             self.session = session
             if self._settle(ServerState.READY, None, None):
-                lost = await session.connection.wait_gone()
+                lost = await _until_gone(session)
                 self._settle(ServerState.FAILED, str(lost), lost.fault)
         except PeerError as error:
             self._settle(ServerState.FAILED, str(error), error.fault)
@@ -165,6 +168,20 @@ class ServerHolder:
 
     def __repr__(self) -> str:
         return f"<ServerHolder {self.settings.name} {self._state.value}, {len(self.tools)} tools>"
+
+
+async def _until_gone(session: ServerSession) -> PeerError:
+    """Wait for the end of the connection; returns why it ended.
+
+    The loop holds tasks only weakly. Without a timer of the loop's in this wait, a program that
+    drops its manager has it collected in the middle of its work, instead of closed with the loop.
+    """
+    while True:
+        try:
+            async with asyncio.timeout(ROLL_CALL):
+                return await session.connection.wait_gone()
+        except TimeoutError:
+            continue
 
 
 async def _listed(session: ServerSession) -> ListedTools:

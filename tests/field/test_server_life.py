@@ -1,0 +1,350 @@
+"""Field cases of servers that start slowly, die, are cancelled or closed: real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.status import ServerState
+from lockgate.testing.belongings import alive
+from lockgate.testing.fleet import Fleet
+from lockgate.testing.script import (
+    LEGACY,
+    MODERN,
+    Answer,
+    Exit,
+    Kill,
+    Raw,
+    ScriptedServer,
+    Sleep,
+    Stderr,
+    When,
+    tool,
+)
+from lockgate.tools.result import ErrorKind
+
+SLOW = tool("slow", annotations={"readOnlyHint": False})
+ECHO = tool("echo")
+
+
+async def test_pb_022_a_killed_process_ends_its_calls_at_once(tmp_path: Path) -> None:
+    """The first call says at once that the process died, by which signal, with the end of its
+    standard error; later ones fail fast, and nothing is raised."""
+    rules = (When("tools/call", Stderr("about to fail\n"), Kill(9), tool="slow"),)
+    async with Fleet(tmp_path) as fleet:
+        fleet.add("s", ScriptedServer((SLOW, ECHO), rules=rules), request_timeout=1800)
+        await fleet.start()
+        async with asyncio.timeout(2):
+            died = await fleet.call("mcp__s__slow")
+            later = [await fleet.call("mcp__s__echo") for _ in range(2)]
+    assert died.kind is ErrorKind.OUTCOME_UNKNOWN
+    assert "SIGKILL" in died.text
+    assert "about to fail" in died.text
+    assert [result.kind for result in later] == [ErrorKind.NOT_CONNECTED] * 2
+
+
+async def test_pb_023_only_the_cancelled_call_ends(tmp_path: Path) -> None:
+    """notifications/cancelled with its id; the server stays; the late answer is ignored."""
+    rules = (When("tools/call", Sleep(0.3), Answer(text="late"), tool="slow"),)
+    server = ScriptedServer((SLOW, ECHO), rules=rules, heeds_cancel=False)
+    async with Fleet(tmp_path) as fleet:
+        ledger = fleet.add("s", server)
+        await fleet.start()
+        call = asyncio.create_task(fleet.call("mcp__s__slow"))
+        asked = await ledger.wait_for("call")
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await fleet.call("mcp__s__echo", n=1)).text == '{"n": 1}'
+        again = await fleet.call("mcp__s__slow")
+        assert again.text == "late"
+        cancelled = [
+            entry.facts["params"]["requestId"]
+            for entry in ledger.entries("received")
+            if entry.facts["method"] == "notifications/cancelled"
+        ]
+    assert cancelled == [asked.facts["id"]]
+
+
+BAD = {
+    "quits": ScriptedServer(opening=(Stderr("no key\n"), Exit(3))),
+    "garbage": ScriptedServer(
+        rules=(
+            When("server/discover", Raw(b"<html>401</html>\n"), Exit(0)),
+            When("initialize", Raw(b"<html>401</html>\n"), Exit(0)),
+        )
+    ),
+    "refuses": ScriptedServer(
+        revisions=LEGACY,
+        rules=(When("initialize", Answer(error={"code": -32603, "message": "Boom"})),),
+    ),
+}
+
+
+async def test_pb_032_a_failure_beside_a_good_server_is_only_reported(tmp_path: Path) -> None:
+    """The good one is registered each time, the bad ones are named; nothing escapes or is left."""
+    for run in range(4):
+        directory = tmp_path / str(run)
+        directory.mkdir()
+        async with Fleet(directory) as fleet:
+            for name, server in BAD.items():
+                fleet.add(name, server)
+            fleet.add("missing", StdioEndpoint("no-such-program-here"))
+            fleet.add("good", ScriptedServer())
+            report = await fleet.start()
+            assert report.failed == (*BAD, "missing")
+            assert fleet.tools == ("mcp__good__echo",)
+            assert "no key" in report.errors["quits"]
+            assert "Boom" in report.errors["refuses"]
+
+
+def _slow_to_start(seconds: float) -> tuple[When, ...]:
+    return tuple(
+        When(method, Sleep(seconds), Answer()) for method in ("server/discover", "initialize")
+    )
+
+
+@pytest.mark.req("S3-08")
+async def test_pb_033_waiting_is_the_longest_not_the_sum(tmp_path: Path) -> None:
+    """Each server's own timeout is honoured; the one that is over it is named with the word
+    timeout and its time, and the slow one that has the time is ready."""
+    async with Fleet(tmp_path) as fleet:
+        fleet.add("patient", ScriptedServer(rules=_slow_to_start(0.6)), request_timeout=9)
+        fleet.add("hasty", ScriptedServer(rules=_slow_to_start(60)), request_timeout=0.3)
+        fleet.add("fast", ScriptedServer())
+        report = await fleet.start(probe_patience=0.2)
+        assert report.failed == ("hasty",)
+        assert "(timeout)" in report.errors["hasty"]
+        assert "(after 0." in report.errors["hasty"]
+        patient, _, fast = report.servers
+        assert fast.seconds < patient.seconds < 3
+
+
+@pytest.mark.req("S3-08")
+async def test_pb_034_twenty_two_servers_are_all_connected(tmp_path: Path) -> None:
+    """Together they take little longer than one of them, and none is lost."""
+    slow = (When("server/discover", Sleep(0.5), Answer()),)
+    begun = time.monotonic()
+    async with Fleet(tmp_path) as fleet:
+        for number in range(22):
+            fleet.add(f"s{number}", ScriptedServer(rules=slow), request_timeout=30)
+        report = await fleet.start(probe_patience=10)
+        assert report.failed == ()
+        assert len(fleet.tools) == 22
+        assert time.monotonic() - begun < 22 * 0.5
+
+
+@pytest.mark.req("S3-09")
+async def test_pb_036a_late_success_is_discarded_and_its_process_ended(tmp_path: Path) -> None:
+    """Given up at the bound: no tools, and the process that would have answered is gone."""
+    rules = (When("server/discover", Sleep(0.6), Answer()),)
+    async with Fleet(tmp_path) as fleet:
+        ledger = fleet.add("late", ScriptedServer(rules=rules))
+        report = await fleet.start(bound=0.4, probe_patience=5)
+        assert report.failed == ("late",)
+        assert "timeout" in report.errors["late"]
+        (start,) = ledger.entries("start")
+        async with asyncio.timeout(5):
+            while alive(start.pid):  # noqa: ASYNC110 - another process does not tell
+                await asyncio.sleep(0)
+        assert fleet.tools == ()
+        assert fleet.manager is not None
+        assert fleet.manager.statuses[0].state is ServerState.FAILED
+
+
+PROBES = {
+    "method not found": (Answer(error={"code": -32601, "message": "Method not found"}),),
+    "invalid params": (Answer(error={"code": -32602, "message": "Invalid"}),),
+    "not initialized": (Answer(error={"code": -32002, "message": "Not initialized"}),),
+    "html": (Raw(b"<html>404</html>\n"),),
+    "nothing at all": (),
+    "exits": (Exit(1),),
+}
+
+
+@pytest.mark.req("B-08")
+@pytest.mark.parametrize("probe", PROBES)
+async def test_pb_043_every_answer_to_the_probe_leads_to_initialize(
+    tmp_path: Path, probe: str
+) -> None:
+    """In the same process, but for the one that exits; the silent one after the short patience."""
+    rules = (When("server/discover", *PROBES[probe]),)
+    async with Fleet(tmp_path) as fleet:
+        ledger = fleet.add("s", ScriptedServer(revisions=LEGACY, rules=rules))
+        report = await fleet.start(probe_patience=0.3)
+        assert report.failed == ()
+        assert report.servers[0].seconds < 3
+        assert (report.servers[0].era, fleet.tools) == ("legacy", ("mcp__s__echo",))
+        assert len(ledger.entries("start")) == (2 if probe == "exits" else 1)
+        assert "notifications/cancelled" not in {
+            entry.facts["method"] for entry in ledger.entries("received")
+        }
+
+
+@pytest.mark.req("B-08")
+@pytest.mark.parametrize("revision", [*LEGACY, *MODERN])
+async def test_pb_041_every_known_revision_is_spoken(tmp_path: Path, revision: str) -> None:
+    """A server that speaks one of them only is called like any other."""
+    async with Fleet(tmp_path) as fleet:
+        fleet.add("s", ScriptedServer(revisions=(revision,)))
+        report = await fleet.start()
+        assert report.servers[0].revision == revision
+        assert (await fleet.call("mcp__s__echo", n=1)).text == '{"n": 1}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ({"protocolVersion": "2099-01-01"}, "2099-01-01, which is not known here"),
+        ({"capabilities": {}}, "without a protocol version"),
+    ],
+)
+async def test_pb_041_an_unknown_or_missing_version_is_refused(
+    tmp_path: Path, reply: dict[str, object], wanted: str
+) -> None:
+    """By name, and the server is closed."""
+    rules = (When("initialize", Answer(result=reply)),)
+    async with Fleet(tmp_path) as fleet:
+        fleet.add("s", ScriptedServer(revisions=LEGACY, rules=rules))
+        report = await fleet.start()
+        assert wanted in report.errors["s"]
+
+
+async def test_pb_085_closing_in_every_order_and_moment(tmp_path: Path) -> None:
+    """Close while a call is pending, from another task, twice, and during connect."""
+    rules = (When("tools/call", tool="slow"),)
+    async with Fleet(tmp_path) as fleet:
+        ledger = fleet.add("a", ScriptedServer((SLOW,), rules=rules))
+        fleet.add("b", ScriptedServer())
+        fleet.add("c", ScriptedServer())
+        await fleet.start()
+        assert fleet.manager is not None
+        pending = asyncio.create_task(fleet.call("mcp__a__slow"))
+        await ledger.wait_for("call")
+        await asyncio.gather(*(asyncio.create_task(fleet.manager.close()) for _ in range(3)))
+        assert (await pending).kind is ErrorKind.OUTCOME_UNKNOWN
+    connecting = tmp_path / "connecting"
+    connecting.mkdir()
+    async with Fleet(connecting) as fleet:
+        ledger = fleet.add("a", ScriptedServer(rules=(When("server/discover"),)))
+        starting = asyncio.create_task(fleet.start(probe_patience=20))
+        await ledger.wait_for("received")
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+
+
+ROUNDS = """
+import asyncio, gc, signal, os
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.testing.memory_server import SILENCE, MemoryServer
+from lockgate.testing.script import tool
+from lockgate.tools.registry import Registry
+
+def make(*servers):
+    by_name = {f"s{n}": server for n, server in enumerate(servers)}
+    settings = [ServerSettings(name, StdioEndpoint("x"), request_timeout=5) for name in by_name]
+    return Manager(settings, connect=lambda s: by_name[s.name].transport(), probe_patience=1)
+
+async def round(number):
+    hangs = MemoryServer().on("initialize", SILENCE)
+    slow = MemoryServer(tool("t")).on("tools/call", SILENCE)
+    a, b, c = make(MemoryServer(tool("t"))), make(slow), make(MemoryServer(tool("t")))
+    await asyncio.gather(*(m.start(Registry()) for m in (a, b, c)))
+    await b.close()
+    await asyncio.create_task(a.close())
+    await a.close()
+    del c
+    gc.collect()
+    d = make(hangs, MemoryServer())
+    starting = asyncio.create_task(d.start(Registry()))
+    await hangs.hears("initialize")
+    closed = asyncio.Event()
+    def on_signal():
+        task = asyncio.get_running_loop().create_task(d.close())
+        task.add_done_callback(lambda _: closed.set())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, on_signal)
+    os.kill(os.getpid(), signal.SIGUSR1)
+    await closed.wait()
+    try:
+        await starting
+    except Exception as error:
+        assert "closed while it was starting" in str(error), error
+
+for number in range(50):
+    asyncio.run(round(number))
+gc.collect()
+"""
+
+
+async def test_pb_085_fifty_rounds_make_no_noise(tmp_path: Path) -> None:
+    """Managers closed from other tasks, from a signal handler, dropped to the collector, cut off
+    by the end of the loop: under -X dev nothing is reported, and the program ends."""
+    script = tmp_path / "rounds.py"
+    script.write_text(ROUNDS)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-X", "dev", "-W", "error", str(script)),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    async with asyncio.timeout(50):
+        output, _ = await process.communicate()
+    assert (process.returncode, output.decode()) == (0, "")
+
+
+def test_pb_090_one_loop_after_the_other_and_two_at_once(tmp_path: Path) -> None:
+    """asyncio.run for each use, and a loop in each of two threads: each with a fleet of its own
+    works, and nothing is left (that a manager is refused elsewhere is in the unit tests)."""
+    texts: list[str] = []
+
+    async def use(name: str) -> None:
+        directory = tmp_path / name
+        directory.mkdir()
+        async with Fleet(directory) as fleet:
+            fleet.add("s", ScriptedServer())
+            await fleet.start()
+            texts.append((await fleet.call("mcp__s__echo", name=name)).text)
+
+    asyncio.run(use("one"))
+    asyncio.run(use("two"))
+    assert [json.loads(text)["name"] for text in texts] == ["one", "two"]
+
+
+def test_pb_090_loops_in_threads_do_not_meet(tmp_path: Path) -> None:
+    """Two threads, each with a loop and servers of its own, at the same time."""
+    failures: list[BaseException] = []
+
+    async def use(directory: Path) -> None:
+        fleet = Fleet(directory)
+        fleet.add("s", ScriptedServer())
+        await fleet.start()
+        assert fleet.manager is not None
+        for number in range(5):
+            assert json.loads((await fleet.call("mcp__s__echo", n=number)).text) == {"n": number}
+        await fleet.manager.close()
+        fleet.road.close()
+
+    def run(name: str) -> None:
+        try:
+            (tmp_path / name).mkdir()
+            asyncio.run(use(tmp_path / name))
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("a", "b")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert failures == []
+    assert not any(thread.is_alive() for thread in threads)
