@@ -66,6 +66,8 @@ class Run:
     reasons: tuple[Reason, ...]
     answer: Answer | None = None
     """Who answered the question, if there was one: a rule, a grant, an approver."""
+    given: Given | None = None
+    """`answer` with what it is bound to, if it was given to this very call."""
     settles: tuple[OpenUnknown, ...] = ()
     """Open unknowns that the answered question named, and that its yes therefore closes."""
 
@@ -219,7 +221,7 @@ def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdi
         return refusals.tool_changed(registered, "the arguments")
     if not covers(given.concerns, question.reasons):
         return None
-    return Run(registered, question.reasons, given.answer, facts.unknowns)
+    return Run(registered, question.reasons, given.answer, given, facts.unknowns)
 
 
 def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -> Question:

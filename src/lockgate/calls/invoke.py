@@ -9,30 +9,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Final
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken, copied, take
-from lockgate.calls.asking import NOT_APPROVERS, Asking, Deferred, Settled
+from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled
 from lockgate.calls.attempts import Attempts
 from lockgate.calls.briefing import Briefing
 from lockgate.calls.call import Call, Suspended
 from lockgate.calls.decide import Ask, Run, Verdict
 from lockgate.calls.explain import Explanation, explain
+from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
 from lockgate.calls.recording import Recorder
 from lockgate.calls.records import Ledger
 from lockgate.calls.refusals import Refuse
-from lockgate.calls.replay import replayable
-from lockgate.calls.suspension import Intent, Settlement, TicketGone, TicketStore, ticket_for
-from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
+from lockgate.calls.suspension import Settlement, TicketGone, TicketStore
+from lockgate.calls.unknowns import UnknownBook
 from lockgate.errors import Fate, LocalError
 from lockgate.policy.approval import Answer, Approver
 from lockgate.policy.ceiling import shown
-from lockgate.policy.grants import GrantBook, grant_of, session_of
+from lockgate.policy.grants import GrantBook
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Bounds, Environment, ToolContext
 from lockgate.tools.permit import Permit
@@ -84,16 +83,13 @@ class Invoker:
         self._asking = Asking(attended, unattended, answer_within)
         self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns)
         self._recorder = Recorder(ledger, time)
-        self._grants = grants
-        self._unknowns = unknowns
+        self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
         self._tickets = tickets
         self._lanes = lanes
         self._current = current
         self._time = time
         self._monotonic = monotonic
-        self._new_id = new_id
         self._key = digest_key
-        self._ticket_lifetime = ticket_lifetime
         self._default_timeout = default_timeout
 
     async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
@@ -106,7 +102,8 @@ class Invoker:
         call = _with_arguments(call, taken)
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
-        return await self._follow(call, taken, self._briefing.decide(call, snapshot, taken))
+        verdict = self._briefing.decide(call, snapshot, taken)
+        return await self._follow(call, taken, snapshot, verdict)
 
     def explain(
         self, call: Call, snapshot: Snapshot, *, any_arguments: bool = False
@@ -150,91 +147,121 @@ class Invoker:
         if late:
             answer = Answer(False, answer.approver)
         verdict = self._briefing.decide(call, snapshot, taken, stored.given(answer))
-        settlement = Settlement(answer, now, stored.grant(answer, now))
-        if isinstance(verdict, Run):
-            return await self._resumed(ticket, call, taken, verdict, settlement)
-        self._tickets.settle(ticket, settlement, lambda: None)
-        if late and isinstance(verdict, Refuse) and verdict.registered is not None:
+        redemption = Redemption(ticket, Settlement(answer, now, stored.grant(answer, now)))
+        if isinstance(verdict, Refuse) and late and verdict.registered is not None:
             verdict = refusals.expired(verdict.registered, stored.concerns, answer.approver)
-        return await self._follow(call, taken, verdict)
+        return await self._follow(call, taken, snapshot, verdict, redemption)
 
-    async def _follow(self, call: Call, taken: Taken, verdict: Verdict) -> ToolResult | Suspended:
-        """Do what the verdict says, asking first if it says so."""
-        settled: Settled
-        if isinstance(verdict, Ask):
+    async def _follow(
+        self,
+        call: Call,
+        taken: Taken,
+        snapshot: Snapshot,
+        verdict: Verdict,
+        ticket: Redemption | None = None,
+    ) -> ToolResult | Suspended:
+        """Do what the verdict says: ask if it says so, wait for the lane, run.
+
+        `ticket` is the one whose answer is behind the verdict, and is still to be used up.
+        """
+        settled: Settled | Ask = verdict
+        for _ in range(MAX_ROUNDS):
+            if ticket is not None and not isinstance(settled, Run):
+                self._keeping.use_up(ticket)
+                ticket = None
+            if isinstance(settled, Ask):
+                settled = await self._ask(call, taken, settled)
+            if isinstance(settled, Refuse):
+                return self._refused(call, taken, settled)
+            if isinstance(settled, Deferred):
+                return self._suspended(call, taken, settled)
+            tool = settled.registered.tool
+            lane = None
+            if tool.concurrency_behavior is ConcurrencyBehavior.SEQUENTIAL:
+                lane = tool.lane
+                if not self._lanes.take(lane):
+                    settled = await self._in_turn(lane, call, taken, snapshot, settled)
+                    if not isinstance(settled, Run):
+                        continue
             try:
-                settled = await self._asking.settle(
-                    verdict,
-                    call,
-                    lambda given: self._briefing.decide(call, self._current(), taken, given),
-                    lambda ask, answer: self._remember(call, ask, answer),
-                )
-            except asyncio.CancelledError:
-                gone = refusals.cancelled(verdict.registered, call.name)
-                self._recorder.refused(call, taken.digest, gone)
-                raise
-        else:
-            settled = verdict
-        if isinstance(settled, Run):
-            return await self._perform(call, taken, settled)
-        if isinstance(settled, Refuse):
-            return self._refused(call, taken, settled)
-        return self._suspended(call, taken, settled)
+                return await self._perform(call, taken, settled, ticket)
+            finally:
+                if lane is not None:
+                    self._lanes.release(lane)
+        return self._refused(call, taken, _given_up(settled))
 
-    def _remember(self, call: Call, ask: Ask, answer: Answer) -> None:
-        """Keep an answer that reaches further than this call, before the next question is put."""
-        grant = grant_of(ask.question, answer, session_of(call.execution), self._time())
-        if grant is not None:
-            self._noted(call, lambda: self._grants.remember(grant))
+    async def _ask(self, call: Call, taken: Taken, ask: Ask) -> Settled:
+        try:
+            return await self._asking.settle(
+                ask,
+                call,
+                lambda given: self._briefing.decide(call, self._current(), taken, given),
+                lambda asked, answer: self._keeping.remember(call, asked, answer),
+            )
+        except asyncio.CancelledError:
+            self._cancelled(call, taken, ask.registered)
+            raise
+
+    async def _in_turn(
+        self, lane: str, call: Call, taken: Taken, snapshot: Snapshot, run: Run
+    ) -> Verdict:
+        """Wait for the lane and decide again: the one before may have ended unknown (B-03).
+
+        The lane is held exactly if the verdict is still to run. Nothing is recorded before it is:
+        a call that never had its turn is not one whose outcome nobody knows.
+        """
+        held = False
+        try:
+            with Leash(interrupt=call.interrupt):
+                await self._lanes.acquire(lane)
+                held = True
+        except asyncio.CancelledError:
+            self._cancelled(call, taken, run.registered)
+            raise
+        if not held:
+            return refusals.skipped(run.registered, call.name)
+        today = snapshot if run.given is None else self._current()
+        verdict = self._briefing.decide(call, today, taken, run.given)
+        if isinstance(verdict, Run) and verdict.registered.tool.lane != lane:
+            verdict = refusals.tool_changed(verdict.registered, "the lane")
+        if not isinstance(verdict, Run):
+            self._lanes.release(lane)
+        return verdict
+
+    def _cancelled(self, call: Call, taken: Taken, registered: Registered) -> None:
+        self._recorder.refused(call, taken.digest, refusals.cancelled(registered, call.name))
 
     def _refused(self, call: Call, taken: Taken, refuse: Refuse) -> ToolResult:
         self._recorder.refused(call, taken.digest, refuse)
         return refuse.result()
 
     def _suspended(self, call: Call, taken: Taken, deferred: Deferred) -> ToolResult | Suspended:
-        now, ask, expires = self._time(), deferred.ask, deferred.later.expires
-        if expires is None:
-            expires = now + self._ticket_lifetime
+        ask = deferred.ask
         try:
-            ticket = self._tickets.put(
-                ticket_for(call, ask.question, id=self._new_id(), created=now, expires=expires)
-            )
+            ticket = self._keeping.suspend(call, deferred)
         except Exception as error:  # noqa: BLE001 - a question that is not kept is never answered
             what = f"the suspended call could not be kept ({type(error).__name__})"
             return self._refused(call, taken, refusals.unrecorded(ask.registered, what))
         self._recorder.suspended(call, taken.digest, ask, ticket.id)
         return Suspended(ticket.id, call.name, ticket.expires)
 
-    async def _perform(self, call: Call, taken: Taken, run: Run) -> ToolResult:
-        """Record the decision, then run the tool. No record, no mutating call (B-02)."""
-        try:
-            self._record(call, taken, run)
-        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, there is no record
-            return refusals.unrecorded(run.registered, _no_record(error)).result()
-        return await self._executed(call, taken, run)
-
-    async def _resumed(
-        self, ticket: str, call: Call, taken: Taken, run: Run, settlement: Settlement
+    async def _perform(
+        self, call: Call, taken: Taken, run: Run, ticket: Redemption | None
     ) -> ToolResult:
-        """Use the ticket up and write the decision down in one transaction, then run the tool."""
-        tool, written = run.registered.tool, False
-
-        def record() -> None:
-            nonlocal written
-            self._record(call, taken, run)
-            written = True
-
-        intent = Intent(self._unknown(call, tool), replayable(tool))
+        """Record the decision, then run the tool. No record, no mutating call (B-02)."""
+        if call.interrupt is not None and call.interrupt.interrupted:
+            return self._refused(call, taken, refusals.skipped(run.registered, call.name))
         try:
-            self._tickets.settle(ticket, replace(settlement, intent=intent), record)
+            if ticket is None:
+                self._record(call, taken, run)
+            else:
+                self._redeem(call, taken, run, ticket)
         except TicketGone:
             raise
-        except Exception as error:  # noqa: BLE001 - not used up, or not recorded: not run
-            result = refusals.unrecorded(run.registered, _no_record(error)).result()
-            if written:
-                self._recorder.finished(call, result, Fate.NOT_SENT, 0.0, 0)
-            return result
-        return await self._executed(call, taken, run, resumed=True)
+        except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
+            what = f"its decision could not be recorded ({type(error).__name__})"
+            return refusals.unrecorded(run.registered, what).result()
+        return await self._executed(call, taken, run, resumed=ticket is not None)
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
         """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""
@@ -245,56 +272,43 @@ class Invoker:
             if not run.registered.tool.is_read_only:
                 raise
 
+    def _redeem(self, call: Call, taken: Taken, run: Run, ticket: Redemption) -> None:
+        """Use the ticket up and write the decision down, both or neither."""
+        written = False
+
+        def record() -> None:
+            nonlocal written
+            self._record(call, taken, run)
+            written = True
+
+        try:
+            self._keeping.redeem(ticket, call, run.registered.tool, record)
+        except Exception:
+            if written:  # the disk failed between the two: say that nothing came of the first
+                self._recorder.finished(call, None, Fate.NOT_SENT, 0.0, 0)
+            raise
+
     # ------------------------------------------------------------------ running
 
-    async def _executed(
-        self, call: Call, taken: Taken, run: Run, *, resumed: bool = False
-    ) -> ToolResult:
-        """Run the tool in its lane, and write down what came of it, also when cancelled."""
-        registered = run.registered
-        tool = registered.tool
-        if run.settles and run.answer is not None:
-            by = run.answer.approver
-            self._noted(call, lambda: self._unknowns.close(run.settles, by))
+    async def _executed(self, call: Call, taken: Taken, run: Run, *, resumed: bool) -> ToolResult:
+        """Run the tool and write down what came of it, also when cancelled."""
+        tool = run.registered.tool
+        self._keeping.began(call, run)
         started = self._monotonic()
         attempts = Attempts(tool)
         result: ToolResult | None = None
         try:
-            if tool.concurrency_behavior is ConcurrencyBehavior.CONCURRENT_SAFE:
-                result = await self._attempted(call, taken, registered, attempts)
-            elif await self._lane(tool.lane, call):
-                try:
-                    result = await self._attempted(call, taken, registered, attempts)
-                finally:
-                    self._lanes.release(tool.lane)
-            else:
-                result = refusals.skipped(registered, call.name).result()
+            result = await self._attempted(call, taken, attempts)
             return result
         finally:
             fate = attempts.fate
-            if resumed:
-                unknown = self._unknown(call, tool)
-                self._noted(call, lambda: self._tickets.finished(unknown, fate))
-            if fate is Fate.UNKNOWN and not replayable(tool):
-                unknown = self._unknown(call, tool)
-                self._noted(call, lambda: self._unknowns.open(unknown))
+            self._keeping.ended(call, tool, fate, resumed=resumed)
             duration = self._monotonic() - started
             self._recorder.finished(call, result, fate, duration, attempts.count)
 
-    async def _lane(self, name: str, call: Call) -> bool:
-        """Wait for the lane; False if the turn was interrupted meanwhile, and it is not held."""
-        if self._lanes.take(name):
-            return True
-        with Leash(interrupt=call.interrupt):
-            await self._lanes.acquire(name)
-            return True
-        return False
-
-    async def _attempted(
-        self, call: Call, taken: Taken, registered: Registered, attempts: Attempts
-    ) -> ToolResult:
+    async def _attempted(self, call: Call, taken: Taken, attempts: Attempts) -> ToolResult:
         """Execute the tool, once more if that is known to do no harm."""
-        tool, now = registered.tool, asyncio.get_running_loop().time
+        tool, now = attempts.tool, asyncio.get_running_loop().time
         timeout = self._default_timeout if call.timeout is None else call.timeout
         deadline = None if timeout is None else now() + timeout
         stop = None if deadline is None else deadline + GRACE
@@ -311,8 +325,6 @@ class Invoker:
             )
         )
         while True:
-            if not attempts.count and call.interrupt is not None and call.interrupt.interrupted:
-                return refusals.skipped(registered, call.name).result()
             outcome: Outcome | None = None
             pulled: Pulled | None = None
             attempts.begin()
@@ -341,18 +353,6 @@ class Invoker:
         )
         return tuple(islice(near, 3))
 
-    def _unknown(self, call: Call, tool: Tool) -> OpenUnknown:
-        """What stands open if nobody comes to know how this call ended."""
-        execution = call.execution
-        return OpenUnknown(execution.id, call.id, scope_of(execution), tool.name, self._time())
-
-    def _noted(self, call: Call, note: Callable[[], None]) -> None:
-        """Write something down beside the records; if that fails, the records still tell."""
-        try:
-            note()
-        except Exception as error:  # noqa: BLE001 - the call has been made, its result counts
-            _log.warning("the state of call %s was not kept: %s", call.id, type(error).__name__)
-
 
 def _with_arguments(call: Call, taken: Taken) -> Call:
     return Call(
@@ -366,8 +366,12 @@ def _with_arguments(call: Call, taken: Taken) -> Call:
     )
 
 
-def _no_record(error: Exception) -> str:
-    return f"its decision could not be recorded ({type(error).__name__})"
+def _given_up(last: Settled | Ask) -> Refuse:
+    """The refusal of a call about which no decision would hold still."""
+    if isinstance(last, Refuse):
+        return last
+    ask = last.ask if isinstance(last, Deferred) else last
+    return refusals.keeps_changing(ask.registered, ask.reasons)
 
 
 def _checked(outcome: Outcome | None) -> Outcome | None:

@@ -160,9 +160,9 @@ def skipped(registered: Registered | None, name: str) -> Refuse:
 
 
 def cancelled(registered: Registered | None, name: str) -> Refuse:
-    """The task that wanted the call was cancelled while somebody was being asked."""
-    text = f"{name} was not run: it was cancelled before anybody answered."
-    reason = Reason("cancelled", "the call was cancelled before anybody answered")
+    """The task that wanted the call was cancelled while it waited, for an answer or its lane."""
+    text = f"{name} was not run: it was cancelled before it began."
+    reason = Reason("cancelled", "the call was cancelled before it began")
     return Refuse(ErrorKind.SKIPPED, "cancelled", text, (reason,), registered)
 
 

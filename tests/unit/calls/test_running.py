@@ -92,7 +92,8 @@ async def test_a_call_that_waits_for_its_lane_is_skipped(make_road: MakeRoad) ->
     tool.release()
     first, second = await asyncio.gather(*tasks)
     assert (first.is_error, second.kind) == (False, ErrorKind.SKIPPED)
-    assert {record.fate for record in road.ledger.outcomes} == {"answered", "not_sent"}
+    assert [record.decision for record in road.ledger.decisions] == ["run", "refuse"]
+    assert [record.fate for record in road.ledger.outcomes] == ["answered"]
     assert len(road.lanes) == 0
 
 
@@ -202,7 +203,7 @@ async def test_a_cancellation_is_recorded_and_passes(make_road: MakeRoad) -> Non
 
 
 async def test_a_cancellation_in_the_line_sent_nothing(make_road: MakeRoad) -> None:
-    """Cancelled before it began: an outcome is written, not sent, and nothing stays open."""
+    """Cancelled before it began: written down as not run, and nothing stays open."""
     tool = adder(hold=True)
     road = make_road([tool], exempt=MUTATE)
     first = asyncio.create_task(road.invoke(road.call("add")))
@@ -212,7 +213,8 @@ async def test_a_cancellation_in_the_line_sent_nothing(make_road: MakeRoad) -> N
     second.cancel()
     with pytest.raises(asyncio.CancelledError):
         await second
-    assert [record.fate for record in road.ledger.outcomes] == ["not_sent"]
+    assert [(r.decision, r.reason) for r in road.ledger.decisions[1:]] == [("refuse", "cancelled")]
+    assert road.ledger.outcomes == []
     tool.release()
     assert not (await first).is_error
     assert road.unknowns.find("session:session", "add") == ()
@@ -379,3 +381,45 @@ async def test_an_interrupt_forbids_a_second_try(make_road: MakeRoad) -> None:
     tool.release()
     assert (await task).kind is ErrorKind.OUTCOME_UNKNOWN
     assert len(tool.runs) == 1
+
+
+@pytest.mark.req("B-03")
+async def test_a_call_in_the_line_is_asked_about_when_the_one_before_is_lost(
+    make_road: MakeRoad,
+) -> None:
+    """Decided before, started after: while the outcome of the one before is open, the next one in
+    its lane is asked about too, and another session's is not."""
+    approver = ScriptedApprover([Answer(False, "someone")])
+    tool = adder(replies=[lost()], hold=True)
+    road = make_road([tool], exempt=MUTATE, attended=[approver])
+    calls = [road.call("add", {"n": n}) for n in range(2)]
+    calls.append(road.call("add", {"n": 2}, session="other"))
+    tasks = [asyncio.create_task(road.invoke(call)) for call in calls]
+    await turns()
+    tool.release()
+    async with asyncio.timeout(5):
+        lost_one, asked, other = await asyncio.gather(*tasks)
+    assert lost_one.kind is ErrorKind.OUTCOME_UNKNOWN
+    assert asked.reason == "said_no"
+    assert not other.is_error
+    assert [question.arguments["n"] for question in approver.questions] == [1]
+    assert [run["n"] for run in tool.runs] == [0, 2]
+    assert len(road.lanes) == 0
+
+
+@pytest.mark.req("B-03")
+async def test_an_approved_call_in_the_line_is_asked_about_again(make_road: MakeRoad) -> None:
+    """A yes from before the other call was lost did not know of it, so it does not cover it."""
+    approver = ScriptedApprover([Answer(True, "someone")] * 3)
+    tool = ScriptedTool("remove", replies=[lost()], hold=True)
+    road = make_road([tool], attended=[approver])
+    tasks = [asyncio.create_task(road.invoke(road.call("remove", {"n": n}))) for n in range(2)]
+    await turns()
+    assert len(approver.questions) == 2
+    tool.release()
+    async with asyncio.timeout(5):
+        first, second = await asyncio.gather(*tasks)
+    assert (first.kind, second.is_error) == (ErrorKind.OUTCOME_UNKNOWN, False)
+    codes = [reason.code for reason in approver.questions[2].reasons]
+    assert codes == ["destructive", "not_exempt", "open_unknown"]
+    assert len(tool.runs) == 2

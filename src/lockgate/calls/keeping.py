@@ -1,0 +1,109 @@
+"""What is kept beside the records: remembered answers, tickets, and calls that stand open."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lockgate.calls.asking import Deferred
+from lockgate.calls.call import Call
+from lockgate.calls.decide import Ask, Run
+from lockgate.calls.replay import replayable
+from lockgate.calls.suspension import Intent, Settlement, Ticket, TicketStore, ticket_for
+from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
+from lockgate.errors import Fate
+from lockgate.policy.approval import Answer
+from lockgate.policy.grants import GrantBook, grant_of, session_of
+from lockgate.tools.tool import Tool
+
+_log: Final = logging.getLogger("lockgate.calls")
+
+
+@dataclass(frozen=True, slots=True)
+class Redemption:
+    """A ticket that has been answered and is still to be used up."""
+
+    ticket: str
+    settlement: Settlement
+
+
+class Keeping:
+    """Writes to the books of a runtime what a call leaves behind besides its records.
+
+    Where the records still tell what happened, a book that fails is said in the log and stops
+    nothing; where they would not, its error is raised.
+    """
+
+    def __init__(
+        self,
+        grants: GrantBook,
+        unknowns: UnknownBook,
+        tickets: TicketStore,
+        time: Callable[[], float],
+        new_id: Callable[[], str],
+        ticket_lifetime: float,
+    ) -> None:
+        self._grants = grants
+        self._unknowns = unknowns
+        self._tickets = tickets
+        self._time = time
+        self._new_id = new_id
+        self._ticket_lifetime = ticket_lifetime
+
+    def remember(self, call: Call, ask: Ask, answer: Answer) -> None:
+        """Keep an answer that reaches further than this call."""
+        grant = grant_of(ask.question, answer, session_of(call.execution), self._time())
+        if grant is not None:
+            self._noted(call, lambda: self._grants.remember(grant))
+
+    def suspend(self, call: Call, deferred: Deferred) -> Ticket:
+        """Keep the question until it is answered. Raises what the ticket store raises."""
+        now, expires = self._time(), deferred.later.expires
+        if expires is None:
+            expires = now + self._ticket_lifetime
+        question = deferred.ask.question
+        return self._tickets.put(
+            ticket_for(call, question, id=self._new_id(), created=now, expires=expires)
+        )
+
+    def use_up(self, redemption: Redemption) -> None:
+        """Use a ticket up whose call is not run now. Raises `TicketGone`, and what else the store
+        raises."""
+        self._tickets.settle(redemption.ticket, redemption.settlement, lambda: None)
+
+    def redeem(
+        self, redemption: Redemption, call: Call, tool: Tool, record: Callable[[], None]
+    ) -> None:
+        """Use a ticket up for a call that is about to run, with its intent, and have `record`
+        write the decision down; all of it or nothing. Raises as `use_up` does, and what `record`
+        raises."""
+        intent = Intent(self._unknown(call, tool), replayable(tool))
+        settlement = replace(redemption.settlement, intent=intent)
+        self._tickets.settle(redemption.ticket, settlement, record)
+
+    def began(self, call: Call, run: Run) -> None:
+        """The call starts: its answer has settled the unknowns that the question named."""
+        if run.settles and run.answer is not None:
+            by = run.answer.approver
+            self._noted(call, lambda: self._unknowns.close(run.settles, by))
+
+    def ended(self, call: Call, tool: Tool, fate: Fate, *, resumed: bool) -> None:
+        """The call is over: what is not known of it stands open, unless it may run twice."""
+        if resumed or (fate is Fate.UNKNOWN and not replayable(tool)):
+            unknown = self._unknown(call, tool)
+            if resumed:
+                self._noted(call, lambda: self._tickets.finished(unknown, fate))
+            if fate is Fate.UNKNOWN and not replayable(tool):
+                self._noted(call, lambda: self._unknowns.open(unknown))
+
+    def _unknown(self, call: Call, tool: Tool) -> OpenUnknown:
+        execution = call.execution
+        return OpenUnknown(execution.id, call.id, scope_of(execution), tool.name, self._time())
+
+    def _noted(self, call: Call, note: Callable[[], None]) -> None:
+        try:
+            note()
+        except Exception as error:  # noqa: BLE001 - the call has been made, its result counts
+            _log.warning("the state of call %s was not kept: %s", call.id, type(error).__name__)
