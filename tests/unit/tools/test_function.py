@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -184,7 +184,7 @@ UNFIT: tuple[tuple[Any, str], ...] = (
     (_generator, "generator"),
     (_stream, "generator"),
     (_collects, "collects what is not named"),
-    (_untyped, "has no type"),
+    (cast("Any", _untyped), "has no type"),
     (int, "takes a function"),
     ("text", "takes a function"),
 )

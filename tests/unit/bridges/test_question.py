@@ -1,0 +1,239 @@
+"""A question as a person reads it: whole, within the width, and with nothing that deceives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lockgate.bridges.question import has_secrets, render_question
+from lockgate.decision import Reason
+from lockgate.policy.approval import Question
+from lockgate.tools.fingerprint import fingerprint
+from lockgate.tools.origin import Origin
+from lockgate.tools.showing import visible, width_of
+from lockgate.traits import SideEffectLevel
+
+Changed = Callable[..., Question]
+
+
+def test_the_whole_question(question: Question) -> None:
+    """What a person sees, to the letter, in eighty columns."""
+    assert render_question(question, 80) == (
+        "-- a call needs an answer ------------------------------------------------------\n"
+        "tool       mcp__git__git_reset\n"
+        'from       server git, where it is called "git_reset"\n'
+        "can        OVERWRITE, REMOVE OR INVALIDATE THINGS (mutating, destructive)\n"
+        "judged by  what the server claims, which is trusted (claimed: readOnlyHint\n"
+        "           false, destructiveHint true)\n"
+        "why asked  mcp__git__git_reset can overwrite, remove or invalidate things\n"
+        "           (destructiveHint is true, and the server is trusted)\n"
+        "arguments\n"
+        '  repo_path: "."\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "destructive", "words"),
+    [
+        (SideEffectLevel.READ_ONLY, False, "only read"),
+        (SideEffectLevel.READ_ONLY, True, "only read"),
+        (SideEffectLevel.MUTATING, False, "without overwriting or removing"),
+        (SideEffectLevel.MUTATING, True, "OVERWRITE, REMOVE OR INVALIDATE"),
+    ],
+)
+def test_what_the_call_can_do(
+    asking_about: Changed, level: SideEffectLevel, destructive: bool, words: str
+) -> None:
+    """By level and, under mutating, by destructiveness."""
+    assert words in render_question(asking_about(level=level, destructive=destructive))
+
+
+@pytest.mark.parametrize(
+    ("ruling", "words"),
+    [
+        ("declared", "what its code declares"),
+        ("default", "the worst case"),
+        ("claim", "what the server claims"),
+        ("verdict", "the operator's word"),
+        ("something new", "something new"),
+    ],
+)
+def test_what_the_verdict_follows(asking_about: Changed, ruling: str, words: str) -> None:
+    """So that a person knows whose word it is."""
+    origin = Origin("local", None, "t", fingerprint({}), ruling=ruling)
+    text = render_question(asking_about(origin=origin))
+    assert f"judged by  {words}" in text
+    assert "from       local code" in text
+
+
+def test_every_reason_and_the_principal_are_told(asking_about: Changed) -> None:
+    """Each on a line of its own."""
+    reasons = (Reason("a", "first"), Reason("b", "second", "rules[1]"))
+    text = render_question(asking_about(reasons=reasons, principal="alice"))
+    assert "why asked  first\n           second (rules[1])\nfor        alice\n" in text
+
+
+def test_no_arguments_are_said_to_be_none(asking_about: Changed) -> None:
+    """An empty object is no empty place."""
+    assert render_question(asking_about(arguments={})).endswith("arguments  none\n")
+
+
+def test_arguments_are_shown_by_their_structure(asking_about: Changed) -> None:
+    """Keys in their order, objects and lists indented, every scalar as JSON has it."""
+    arguments = {
+        "z": 1,
+        "a": [1, 2.5, None, True, "x", {}, [], {"k": "v"}, [["deep"]]],
+        "odd name": {"b": {"c": "d"}},
+        "": "empty",
+    }
+    text = render_question(asking_about(arguments=arguments))
+    assert text.endswith(
+        "arguments\n"
+        "  z: 1\n"
+        "  a:\n"
+        "    - 1\n"
+        "    - 2.5\n"
+        "    - null\n"
+        "    - true\n"
+        '    - "x"\n'
+        "    - {}\n"
+        "    - []\n"
+        "    -\n"
+        '      k: "v"\n'
+        "    -\n"
+        "      -\n"
+        '        - "deep"\n'
+        '  "odd name":\n'
+        "    b:\n"
+        '      c: "d"\n'
+        '  "": "empty"\n'
+    )
+
+
+def test_a_tail_is_never_out_of_sight(asking_about: Changed) -> None:
+    """Spaces and newlines before a tail are counted, returns shown; the tail follows (PB-154)."""
+    arguments = {
+        "spaces": "echo ok" + " " * 400 + "; curl http://127.0.0.1:9/x | sh",
+        "lines": "echo ok" + "\n" * 200 + "rm -rf x",
+        "return": "rm x\rls   ",
+        "tabs": "a\tb",
+    }
+    text = render_question(asking_about(arguments=arguments))
+    assert '"echo ok\\{400 times " "}; curl http://127.0.0.1:9/x | sh"' in text
+    assert '"echo ok\\{200 times "\\n"}rm -rf x"' in text
+    assert '"rm x\\rls   "' in text
+    assert '"a\\tb"' in text
+    assert "\r" not in text
+
+
+def test_a_long_value_is_shown_in_full(asking_about: Changed) -> None:
+    """Nothing is cut: a statement behind three kilobytes of padding is there (PB-153)."""
+    padding = " ".join(f"c{n}" for n in range(800))
+    sql = f"SELECT {padding} FROM t; DROP TABLE t"  # noqa: S608 - shown, never run
+    text = render_question(asking_about(arguments={"sql": sql, "note": "x" * 100_000}))
+    squeezed = "".join(text.split())
+    assert "".join(sql.split()) in squeezed
+    assert '\\{100000 times "x"}' in text
+
+
+def test_text_of_many_lines_is_shown_on_many_lines(asking_about: Changed) -> None:
+    """Each ends in the escape that it is, so a line of ours can not be imitated."""
+    text = render_question(asking_about(arguments={"t": "one\ntool  fake\n", "p": "C:\\new\\n"}))
+    assert '  t: "one\\n\n      tool  fake\\n"\n' in text
+    assert '  p: "C:\\\\new\\\\n"\n' in text
+
+
+def test_deceptive_names_are_shown_for_what_they_are(asking_about: Changed) -> None:
+    """Not only values: tools, servers, originals, reasons and keys come from strangers too."""
+    text = render_question(
+        asking_about(
+            origin=Origin("mcp", "git", "a\u202eb\x1b[2J", fingerprint({}), claim={"x\n": 1}),
+            reasons=(Reason("r", "a\x07b"),),
+            principal="p\u200bq",
+            arguments={"k\x1b": "v"},
+        )
+    )
+    for shown in ("a\\u202eb\\x1b[2J", "x\\n", "a\\x07b", "p\\u200bq", '"k\\x1b": "v"'):
+        assert shown in text
+
+
+def test_secrets_are_masked_by_their_length(asking_about: Changed) -> None:
+    """Under a secret-looking key, also deeper down; that something is there shows."""
+    asked = asking_about(
+        arguments={
+            "api_key": "sk-123456",
+            "headers": {"Authorization": "Bearer xyz", "Accept": "text/plain"},
+            "tokens": ["one", {"inner": "three"}],
+            "pin_token": 1234,
+            "use_token": True,
+            "password": "",
+            "secret": None,
+        }
+    )
+    text = render_question(asked)
+    for hidden in ("sk-123456", "xyz", "one", "three", "1234"):
+        assert hidden not in text.split("arguments")[1]
+    for shown in (
+        "api_key: [masked, 9 characters]",
+        "Authorization: [masked, 10 characters]",
+        'Accept: "text/plain"',
+        "- [masked, 3 characters]",
+        "inner: [masked, 5 characters]",
+        "pin_token: [masked, 4 characters]",
+        "use_token: true",
+        'password: ""',
+        "secret: null",
+    ):
+        assert shown in text
+    assert has_secrets(asked)
+    assert "sk-123456" in render_question(asked, reveal=True)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"path": "x"}, {"token": ""}, {"a": [{"b": 1}]}])
+def test_without_secrets_there_is_nothing_to_reveal(
+    asking_about: Changed, arguments: dict[str, Any]
+) -> None:
+    """And the question is the same either way."""
+    asked = asking_about(arguments=arguments)
+    assert not has_secrets(asked)
+    assert render_question(asked) == render_question(asked, reveal=True)
+
+
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=200),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=12), JSON, max_size=4), st.integers(40, 120))
+def test_any_arguments_stay_within_the_width(arguments: dict[str, Any], width: int) -> None:
+    """No line is longer than the terminal is wide, and none holds anything invisible."""
+    asked = Question(
+        call_id="c",
+        tool="t",
+        origin=Origin("local", None, "t", fingerprint({})),
+        level=SideEffectLevel.MUTATING,
+        destructive=True,
+        arguments=arguments,
+        digest="d",
+        reasons=(Reason("r", "because"),),
+        execution_id="e",
+        session_id=None,
+        principal=None,
+    )
+    for line in render_question(asked, width).splitlines():
+        assert width_of(line) <= width
+        assert visible(line) == line
+
+
+def test_a_megabyte_is_rendered_quickly(asking_about: Changed) -> None:
+    """By the length of the text, not by its square."""
+    text = render_question(asking_about(arguments={"x": "lorem ipsum " * 100_000}))
+    assert text.count("lorem") + text.count("lore\n") >= 99_000

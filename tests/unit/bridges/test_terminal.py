@@ -1,0 +1,375 @@
+"""Asking on a real terminal: what means yes, and that everything else means no."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from lockgate.bridges.terminal import TerminalApprover
+from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope
+
+PROMPT = "answer [no]: "
+Changed = Callable[..., Question]
+
+
+class Person(Protocol):
+    """What the fixture of that name can do."""
+
+    device: Path
+
+    def type(self, text: str | bytes) -> None: ...
+    def sees(self) -> str: ...
+    async def see(self, text: str) -> str: ...
+    def settings(self) -> list[Any]: ...
+    def hang_up(self) -> None: ...
+
+
+@asynccontextmanager
+async def asked(
+    person: Person, question: Question, approver: TerminalApprover | None = None
+) -> AsyncGenerator[asyncio.Task[Reply]]:
+    """Ask, up to the prompt; the task ends with the reply."""
+    approver = approver or TerminalApprover(person.device)
+    task = asyncio.ensure_future(approver(question))
+    try:
+        await person.see(PROMPT)
+        yield task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+async def reply(task: asyncio.Task[Reply]) -> Reply:
+    """The reply, in bounded time."""
+    async with asyncio.timeout(10):
+        return await task
+
+
+def no(note: str = "") -> Answer:
+    """What everything unclear means."""
+    return Answer(False, "terminal", note=note)
+
+
+async def test_the_question_is_shown_with_its_answers(person: Person, question: Question) -> None:
+    """The whole call, then what each answer means, then the prompt."""
+    approver = TerminalApprover(person.device)
+    task = asyncio.ensure_future(approver(question))
+    seen = await person.see(PROMPT)
+    assert "tool       mcp__git__git_reset\n" in seen
+    assert seen.endswith(
+        "answers\n"
+        "  n, no       do not call it (default); words after it are told to the model\n"
+        "  o, once     make this call, this time\n"
+        "  s, session  exactly this call, until the session ends\n"
+        "answer [no]: "
+    )
+    assert max(map(len, seen.splitlines())) <= 80
+    person.type("\n")
+    assert await reply(task) == no()
+
+
+@pytest.mark.req("S0-09")
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("once\n", Answer(True, "terminal", Scope.ONCE)),
+        ("o\n", Answer(True, "terminal", Scope.ONCE)),
+        ("  ONCE \n", Answer(True, "terminal", Scope.ONCE)),
+        ("session\n", Answer(True, "terminal", Scope.SESSION)),
+        ("s\n", Answer(True, "terminal", Scope.SESSION)),
+        ("\n", no()),
+        ("no\n", no()),
+        ("n\n", no()),
+        ("No, use another branch\n", no("use another branch")),
+        ("no: \x1b[31mred\n", no("\\x1b[31mred")),
+        ("y\n", no()),
+        ("yes\n", no()),
+        ("always\n", no()),
+        ("oncee\n", no()),
+        ("once session\n", no()),
+        ("nonsense\n", no()),
+        ("\x04", no()),
+        ("\x03", no()),
+        ("once\x03", no()),
+        (b"\xff\xfe\n", no()),
+        ("한글\n", no()),
+        ("o" * 5_000 + "\n", no()),
+    ],
+)
+async def test_only_the_offered_words_mean_yes(
+    person: Person, question: Question, typed: str | bytes, answer: Answer
+) -> None:
+    """The empty line, end of input, Ctrl+C, other words and garbage mean no."""
+    async with asked(person, question) as task:
+        person.type(typed)
+        assert await reply(task) == answer
+
+
+async def test_a_word_that_is_no_answer_is_told(person: Person, question: Question) -> None:
+    """So that nobody believes to have said yes."""
+    async with asked(person, question) as task:
+        person.type("yes\n")
+        await reply(task)
+        assert '"yes" is none of the answers: no' in await person.see(": no")
+
+
+async def test_without_a_session_there_is_no_session_to_answer_for(
+    person: Person, asking_about: Changed
+) -> None:
+    """The answer is not offered, and its word means no."""
+    task = asyncio.ensure_future(TerminalApprover(person.device)(asking_about(session_id=None)))
+    assert "s, session" not in await person.see(PROMPT)
+    person.type("session\n")
+    assert await reply(task) == no()
+
+
+async def test_for_a_mild_tool_a_session_means_the_tool(
+    person: Person, asking_about: Changed
+) -> None:
+    """For a destructive one it means this exact call."""
+    task = asyncio.ensure_future(TerminalApprover(person.device)(asking_about(destructive=False)))
+    seen = await person.see(PROMPT)
+    assert "s, session  every call of this tool, until the session ends\n" in seen
+    person.type("\n")
+    await reply(task)
+
+
+async def test_masked_values_are_revealed_on_demand(person: Person, asking_about: Changed) -> None:
+    """The question is asked again with them; then there is nothing more to reveal."""
+    secret = asking_about(arguments={"token": "abc-123"})
+    task = asyncio.ensure_future(TerminalApprover(person.device)(secret))
+    seen = await person.see(PROMPT)
+    assert "r, reveal" in seen
+    assert "abc-123" not in seen
+    person.type("reveal\n")
+    seen = await person.see(PROMPT)
+    assert 'token: "abc-123"' in seen
+    assert "r, reveal" not in seen
+    person.type("reveal\n")
+    assert await reply(task) == no()
+
+
+async def test_what_was_typed_ahead_is_no_answer(person: Person, question: Question) -> None:
+    """Only what is typed after the prompt counts, whole lines and half ones alike."""
+    person.type("once\nsession\non")
+    async with asked(person, question) as task:
+        person.type("ce\n")
+        assert await reply(task) == no()
+
+
+async def test_one_question_at_a_time(person: Person, asking_about: Changed) -> None:
+    """The second is shown when the first is answered, and none of its input is taken for it."""
+    approver = TerminalApprover(person.device)
+    first = asyncio.ensure_future(approver(asking_about(tool="first_tool")))
+    await person.see(PROMPT)
+    second = asyncio.ensure_future(approver(asking_about(tool="second_tool")))
+    await asyncio.sleep(0)
+    assert "second_tool" not in person.sees()
+    person.type("once\n")
+    assert await reply(first) == Answer(True, "terminal")
+    assert "second_tool" in await person.see(PROMPT)
+    person.type("no\n")
+    assert await reply(second) == no()
+
+
+async def test_the_loop_goes_on_while_a_person_thinks(person: Person, question: Question) -> None:
+    """Waiting takes no thread and blocks nobody."""
+    async with asked(person, question) as task:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert not task.done()
+        person.type("on")
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not task.done()
+        person.type("ce\n")
+        assert await reply(task) == Answer(True, "terminal")
+
+
+@pytest.mark.parametrize("ending", ["once\n", "\x03", "\x04", "cancel"])
+async def test_the_terminal_is_left_as_it_was(
+    person: Person, question: Question, ending: str
+) -> None:
+    """However the question ends."""
+    before = person.settings()
+    async with asked(person, question) as task:
+        assert person.settings() != before
+        if ending == "cancel":
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        else:
+            person.type(ending)
+            await reply(task)
+    assert person.settings() == before
+
+
+async def test_a_cancelled_question_is_withdrawn(person: Person, question: Question) -> None:
+    """Cancellation passes, the person is told, and the next question can be asked."""
+    approver = TerminalApprover(person.device)
+    async with asked(person, question, approver) as task:
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert "[the question is withdrawn]" in await person.see("withdrawn]")
+    async with asked(person, question, approver) as task:
+        person.type("once\n")
+        assert await reply(task) == Answer(True, "terminal")
+
+
+def open_descriptors() -> int:
+    """How many this process has."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_nothing_stays_open(person: Person, question: Question) -> None:
+    """No descriptor and no reader is left, answered or cancelled."""
+    open_before = open_descriptors()
+    for ending in ("once\n", "cancel"):
+        async with asked(person, question) as task:
+            if ending != "cancel":
+                person.type(ending)
+                await reply(task)
+    assert open_descriptors() == open_before
+
+
+async def test_a_closed_window_is_a_no(person: Person, question: Question) -> None:
+    """Whoever was there is gone."""
+    async with asked(person, question) as task:
+        person.hang_up()
+        answer = await reply(task)
+    assert isinstance(answer, Answer)
+    assert not answer.approved
+
+
+async def test_a_stopped_terminal_stops_nobody_else(person: Person, asking_about: Changed) -> None:
+    """A question larger than a terminal takes at once is written as it is read."""
+    long = asking_about(arguments={f"argument_{n}": "abc " * 50 for n in range(200)})
+    task = asyncio.ensure_future(TerminalApprover(person.device)(long))
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert not task.done()
+    seen = await person.see(PROMPT)
+    assert "argument_199" in seen
+    person.type("once\n")
+    assert await reply(task) == Answer(True, "terminal")
+
+
+@pytest.mark.req("S0-09")
+async def test_without_a_terminal_it_passes(tmp_path: Path, question: Question) -> None:
+    """Nobody is there: the next approver is asked, and in the end nobody means no."""
+    ordinary = tmp_path / "file"
+    ordinary.touch()
+    for device in (tmp_path / "missing", ordinary, Path("/dev/null")):
+        assert await TerminalApprover(device)(question) is PASS
+
+
+def test_what_it_may_grant() -> None:
+    """Once, and for the session."""
+    approver = TerminalApprover()
+    assert approver.name == "terminal"
+    assert approver.scopes == {Scope.ONCE, Scope.SESSION}
+
+
+SCRIPT = """
+import asyncio, dataclasses, sys
+from lockgate.bridges.terminal import TerminalApprover
+from lockgate.policy.approval import Question
+from lockgate.tools.fingerprint import fingerprint
+from lockgate.tools.origin import Origin
+from lockgate.traits import SideEffectLevel
+
+question = Question("c", "tool", Origin("local", None, "tool", fingerprint({})),
+                    SideEffectLevel.MUTATING, True, {}, "d", (), "e", None, None)
+
+async def main():
+    async with asyncio.timeout(20):
+        print("REPLY", await TerminalApprover()(question), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_without_a_terminal_passes() -> None:
+    """In a session of its own, with pipes for streams."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+        start_new_session=True,
+    )
+    assert done.stdout == "REPLY Pass.PASS\n"
+
+
+CONTROLLED = (
+    "import fcntl, os, termios\n"
+    "terminal = os.open(os.environ['TERMINAL'], os.O_RDWR)\n"
+    "fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)\n"
+)
+"""What makes that terminal the process's own."""
+
+
+def shown_until(master: int, text: str) -> str:
+    """What is shown on a terminal, up to `text` or until nobody has it open any more."""
+    seen = ""
+    while text not in seen and select.select([master], [], [], 30)[0]:
+        try:
+            seen += os.read(master, 65536).decode().replace("\r\n", "\n")
+        except OSError:
+            break
+    return seen
+
+
+@contextmanager
+def on_own_terminal(script: str) -> Generator[tuple[int, subprocess.Popen[str]]]:
+    """A process in a session of its own; the keyboard of the terminal named in its environment."""
+    master, slave = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "TERMINAL": os.ttyname(slave)},
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        try:
+            yield master, child
+        finally:
+            child.kill()
+            os.close(slave)
+            os.close(master)
+
+
+@pytest.mark.parametrize(
+    ("typed", "approved"), [(b"once\n", "approved=True"), (b"\x03", "approved=False")]
+)
+def test_the_controlling_terminal_is_asked_whatever_the_streams_are(
+    typed: bytes, approved: str
+) -> None:
+    """With input from nowhere and output into a pipe; Ctrl+C there is a no, not the end."""
+    with on_own_terminal(CONTROLLED + SCRIPT) as (keyboard, child):
+        assert PROMPT in shown_until(keyboard, PROMPT)
+        os.write(keyboard, typed)
+        output, _ = child.communicate(timeout=30)
+    assert output.startswith(f"REPLY Answer({approved}")
+    assert child.returncode == 0
+
+
+def test_in_the_background_nobody_is_looking() -> None:
+    """Another job has the terminal: reading from it would stop the program, so it passes."""
+    behind = "if os.fork():\n    os.wait()\n    raise SystemExit\nos.setpgid(0, 0)\n"
+    with on_own_terminal(CONTROLLED + behind + SCRIPT) as (_, child):
+        output, _ = child.communicate(timeout=30)
+    assert output == "REPLY Pass.PASS\n"
