@@ -90,11 +90,11 @@ def decider(rules: int, tools: int) -> Callable[[], object]:
 
 
 def measure(once: Callable[[], object], calls: int) -> Figures:
-    """Microseconds a decision."""
-    start = time.perf_counter()
+    """Microseconds of CPU a decision."""
+    start = time.process_time()
     for _ in range(calls):
         once()
-    return {"µs": (time.perf_counter() - start) / calls * 1e6}
+    return {"µs": (time.process_time() - start) / calls * 1e6}
 
 
 def main() -> None:

@@ -74,7 +74,7 @@ def test_constraints_are_names_and_versions() -> None:
 
 
 EXCUSE = re.compile(r"#\s*(?:noqa|(?:pyright|type):\s*ignore)(?P<rest>.*)")
-REASONED = re.compile(r"(?:: [A-Z0-9, ]+|\[[\w, -]+\])(?:\s*#.*?)? - \S+ \S+")
+REASONED = re.compile(r"(?:: [A-Z0-9, ]+|\[[\w, -]+\])(?:\s*#.*?)? - \S+")
 
 
 def unexplained(text: str) -> list[int]:
