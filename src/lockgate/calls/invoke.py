@@ -259,8 +259,7 @@ class Invoker:
         except TicketGone:
             raise
         except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
-            what = f"its decision could not be recorded ({type(error).__name__})"
-            return refusals.unrecorded(run.registered, what).result()
+            return _not_written(run, error)
         return await self._executed(call, taken, run, resumed=ticket is not None)
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
@@ -283,9 +282,10 @@ class Invoker:
 
         try:
             self._keeping.redeem(ticket, call, run.registered.tool, record)
-        except Exception:
+        except Exception as error:
             if written:  # the disk failed between the two: say that nothing came of the first
-                self._recorder.finished(call, None, Fate.NOT_SENT, 0.0, 0)
+                result = _not_written(run, error)
+                self._recorder.finished(call, result, Fate.NOT_SENT, 0.0, 0)
             raise
 
     # ------------------------------------------------------------------ running
@@ -372,6 +372,12 @@ def _given_up(last: Settled | Ask) -> Refuse:
         return last
     ask = last.ask if isinstance(last, Deferred) else last
     return refusals.keeps_changing(ask.registered, ask.reasons)
+
+
+def _not_written(run: Run, error: Exception) -> ToolResult:
+    """The result of a call that could not be written down before it was made."""
+    what = f"its decision could not be recorded ({type(error).__name__})"
+    return refusals.unrecorded(run.registered, what).result()
 
 
 def _checked(outcome: Outcome | None) -> Outcome | None:

@@ -11,6 +11,7 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
+from lockgate.calls.suspension import TicketStore
 from lockgate.calls.unknowns import OpenUnknown, scope_of
 from lockgate.policy.approval import Approver
 from lockgate.policy.ceiling import whole
@@ -45,6 +46,7 @@ class Road:
         attended: Sequence[Approver] = (),
         unattended: Sequence[Approver] = (),
         ledger: Ledger | None = None,
+        tickets: TicketStore | None = None,
         answer_within: float | None = 30.0,
         owner: str = "road",
     ) -> None:
@@ -57,7 +59,7 @@ class Road:
         self.state = open_state(directory / "state.db", owner)
         self.grants = SqliteGrants(self.state)
         self.unknowns = SqliteUnknowns(self.state)
-        self.tickets = SqliteTickets(self.state)
+        self.tickets: TicketStore = tickets or SqliteTickets(self.state)
         self.lanes = Lanes()
         self._ids = itertools.count(1)
         self._owner = owner

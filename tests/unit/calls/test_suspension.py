@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from lockgate.calls.suspension import TicketGone
+from lockgate.calls.suspension import Settlement, TicketGone
 from lockgate.decision import Decision
 from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
 from lockgate.policy.approval import Answer, Later, Scope
 from lockgate.policy.ceiling import whole
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
+from lockgate.stores.state import StateError, open_state
+from lockgate.stores.tickets import SqliteTickets
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.ledger import MemoryLedger
 from lockgate.testing.road import Road
@@ -348,3 +350,51 @@ async def test_a_ticket_shows_no_arguments(make_road: MakeRoad) -> None:
     waiting = await asks.suspend(asks.call("remove", {"token": "hunter2"}))
     assert "hunter2" not in repr(asks.tickets.get(waiting.ticket))
     assert "hunter2" not in repr(asks.ledger.records)
+
+
+class FailsAtTheEnd(SqliteTickets):
+    """A store whose disk fills up between the record and the commit."""
+
+    def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
+        """Do everything but the commit."""
+
+        def then_fail() -> None:
+            before()
+            raise StateError("the disk is full")
+
+        super().settle(ticket, settlement, then_fail)
+
+
+async def test_a_commit_that_fails_after_the_record_runs_nothing(
+    make_road: MakeRoad, tmp_path: Path
+) -> None:
+    """The record says that nothing was sent, and the ticket can be answered again."""
+    tool = ScriptedTool("remove")
+    with open_state(tmp_path / "state.db", "c") as state:
+        asks, resumes = two_roads(make_road, tool, tickets=FailsAtTheEnd(state))
+        waiting = await asks.suspend(asks.call("remove"))
+        assert (await resume(resumes, waiting.ticket)).reason == "no_record"
+        assert tool.runs == []
+        [outcome] = resumes.ledger.outcomes
+        assert (outcome.fate, outcome.reason, outcome.attempts) == ("not_sent", "no_record", 0)
+        assert not (await resume(asks, waiting.ticket)).is_error
+
+
+async def test_a_resumed_call_waits_for_its_lane(make_road: MakeRoad) -> None:
+    """A resumed call stands in the line like any other, and its ticket is used up only when its
+    turn comes: today's decision is that of then."""
+    tool = ScriptedTool("remove", replies=[TimeoutError("odd")], hold=True)
+    road = make_road([tool], attended=[ScriptedApprover([Later(), Answer(True, "")])])
+    waiting = await road.suspend(road.call("remove", {"n": 1}))
+    first = asyncio.create_task(road.invoke(road.call("remove", {"n": 0})))
+    await tool.started.wait()
+    second = asyncio.create_task(resume(road, waiting.ticket))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert road.tickets.get(waiting.ticket)
+    tool.release()
+    await first
+    assert not (await second).is_error
+    assert [run["n"] for run in tool.runs] == [0, 1]
+    with pytest.raises(TicketGone):
+        road.tickets.get(waiting.ticket)
