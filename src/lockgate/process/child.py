@@ -171,7 +171,7 @@ class Child:
                 await self._within(self._grace.terminate, self._gone)
             if self._alive():
                 self._group.kill()
-                await self._within(KILLED, self._exited.wait)
+                await self._within(KILLED, self._gone)
         except asyncio.CancelledError:
             # Nobody but a loop that is taken down cancels this task, and that means: at once.
             # Not passed on, because whoever closes was not cancelled by it.

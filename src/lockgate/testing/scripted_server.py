@@ -33,6 +33,8 @@ if TYPE_CHECKING:  # typing takes longer to import than this server to start
 VERSION = "io.modelcontextprotocol/protocolVersion"
 MODERN = "2026-07-28"
 """Revisions from this one on have no handshake."""
+TICK = 1 / 64
+"""Seconds between two looks at the input of a server that reads slowly."""
 KEEP: Mapping[str, object] = {"cacheScope": "private", "ttlMs": 0}
 
 
@@ -314,8 +316,8 @@ class Process:
     def _read(self) -> bool:
         """Take in what there is; False at the end of input."""
         if self._rate:
-            time.sleep(1 / 16)
-        data = os.read(0, int(self._rate / 16) if self._rate else 1 << 16)
+            time.sleep(TICK)
+        data = os.read(0, 1 + int(self._rate * TICK) if self._rate else 1 << 16)
         if not data:
             return False
         *lines, self._input = (self._input + data).split(b"\n")
