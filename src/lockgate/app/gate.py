@@ -22,7 +22,7 @@ from lockgate.policy.approval import Answer
 from lockgate.policy.ceiling import whole
 from lockgate.rules.offers import bind_offer
 from lockgate.settings.config import Config
-from lockgate.tools.context import Environment, Execution
+from lockgate.tools.context import Bounds, Environment, Execution
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ToolResult
 from lockgate.tools.tool import Tool
@@ -112,14 +112,21 @@ class Gate:
         return self._runtime.invoker.explain(call, snapshot, any_arguments=arguments is None)
 
     async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
-        """Answer a suspended call and see it through, on today's rules and tools (B-14).
+        """Answer a suspended call and see it through, on today's rules, tools and bounds (B-14).
 
         `answer` is yes or no, or an `Answer` with its approver and scope. Raises `LocalError` for
         a ticket that was never issued or is used up.
         """
         if isinstance(answer, bool):
             answer = Answer(answer, self._plan.entry.value)
-        return await self._runtime.invoker.resume(ticket, answer, self._snapshot())
+        snapshot = self._snapshot()
+        return await self._runtime.invoker.resume(
+            ticket,
+            answer,
+            snapshot,
+            within=self._bounds(snapshot),
+            environment=self._plan.environment,
+        )
 
     def agent(
         self,
@@ -154,6 +161,14 @@ class Gate:
     def _snapshot(self) -> Snapshot:
         return self._runtime.registry.snapshot()
 
+    def _bounds(self, snapshot: Snapshot) -> Bounds:
+        """The configuration's ceiling and offer, for the tools of `snapshot`."""
+        settings = self._plan.config.agent
+        offer = snapshot.derived(
+            ("offer", settings.offer), lambda: (bind_offer(settings.offer, snapshot),)
+        )[0]
+        return whole(settings.ceiling, offer)
+
     def _call(
         self,
         name: str,
@@ -161,14 +176,11 @@ class Gate:
         snapshot: Snapshot,
         timeout: float | None,
     ) -> Call:
-        settings, plan = self._plan.config.agent, self._plan
-        offer = snapshot.derived(
-            ("offer", settings.offer), lambda: (bind_offer(settings.offer, snapshot),)
-        )[0]
+        plan = self._plan
         execution = Execution(
             id=self._runtime.make_id(),
             entry=plan.entry.value,
-            bounds=whole(settings.ceiling, offer),
+            bounds=self._bounds(snapshot),
             attended=plan.attended,
             environment=plan.environment,
             session_id=plan.session_id,

@@ -1,0 +1,64 @@
+"""A suspended call is resumed through another gate, under that gate's configuration (B-14)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lockgate
+from lockgate.calls.call import Suspended
+from lockgate.policy.approval import Later
+from lockgate.settings.config import AgentSettings, Config
+from lockgate.testing.approver import ScriptedApprover
+from lockgate.tools.function import tool
+from lockgate.tools.result import ErrorKind, ToolResult
+from lockgate.traits import SideEffectLevel
+
+READ = SideEffectLevel.READ_ONLY
+
+
+@tool
+def erase(path: str) -> str:
+    """Erase a file; blocks, so it runs in the gate's threads."""
+    return f"erased {path}"
+
+
+async def suspend(state: Path) -> str:
+    """The ticket of a call that waits."""
+    later = ScriptedApprover([Later()])
+    config = Config(state_dir=state)
+    async with lockgate.open(config, tools=[erase], approvers=[later]) as gate:
+        waiting = await gate.call("erase", {"path": "notes"})
+    assert isinstance(waiting, Suspended)
+    return waiting.ticket
+
+
+@pytest.mark.req("B-14")
+async def test_it_runs_in_the_threads_of_the_gate_that_resumes(tmp_path: Path) -> None:
+    """What belongs to a process comes from the one that resumes: the call runs as it would."""
+    ticket = await suspend(tmp_path)
+    async with lockgate.open(Config(state_dir=tmp_path), tools=[erase], attended=False) as gate:
+        result = await gate.resume(ticket, True)
+    assert isinstance(result, ToolResult)
+    assert result.text == "erased notes"
+
+
+@pytest.mark.req("B-14")
+@pytest.mark.parametrize(
+    ("agent", "kind"),
+    [
+        (AgentSettings(ceiling=READ), ErrorKind.ABOVE_CEILING),
+        (AgentSettings(offer=()), ErrorKind.NOT_OFFERED),
+    ],
+)
+async def test_the_bounds_of_today_hold(
+    tmp_path: Path, agent: AgentSettings, kind: ErrorKind
+) -> None:
+    """A ceiling that was lowered, or an offer narrowed, since the question refuses the call."""
+    ticket = await suspend(tmp_path)
+    config = Config(state_dir=tmp_path, agent=agent)
+    async with lockgate.open(config, tools=[erase], attended=False) as gate:
+        result = await gate.resume(ticket, True)
+    assert isinstance(result, ToolResult)
+    assert result.kind is kind
