@@ -6,6 +6,7 @@ hint is what a stranger gives, a declaration is what the author of the code answ
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -136,13 +137,24 @@ class FunctionTool(Tool, Generic[P, R]):
         work = functools.partial(self._function, **given)
         try:
             if inspect.iscoroutinefunction(self._function):
-                return as_result(await cast("Awaitable[object]", work()))
+                return as_result(await _uncancelled(cast("Awaitable[object]", work())))
             threads = context.execution.environment.threads
             if threads is None:
                 raise LocalError(f"{self.name} blocks, and this execution has no pool of threads")
             return await in_thread(work, threads)
         except SystemExit:
             raise RuntimeError("the function tried to end the program") from None
+
+
+async def _uncancelled(work: Awaitable[object]) -> object:
+    """Await `work`; a cancellation that nobody asked of this task is a failure of the function."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("something that the function awaited was cancelled") from None
 
 
 def _define(
