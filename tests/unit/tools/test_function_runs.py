@@ -151,8 +151,9 @@ async def test_a_cancellation_of_its_own_is_a_failure_of_the_function(
 
     @tool
     async def tangled() -> None:
-        inner = asyncio.ensure_future(asyncio.sleep(10))
-        asyncio.get_running_loop().call_soon(inner.cancel)
+        loop = asyncio.get_running_loop()
+        inner = loop.create_future()
+        loop.call_soon(inner.cancel)
         await inner
 
     outcome = await execute(tangled, {}, context)
