@@ -18,7 +18,7 @@ from lockgate.mcp.client.connection import Connection, MakeRequest
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol import negotiation, outgoing
-from lockgate.mcp.protocol.eras import LATEST_LEGACY, Era, Revision
+from lockgate.mcp.protocol.eras import Era, Revision
 from lockgate.mcp.protocol.jsonrpc import Failure, Unreadable
 from lockgate.mcp.protocol.negotiation import (
     Finding,
@@ -81,8 +81,8 @@ async def connect(
         )
 
     if eras is not None and eras.get(peer) is Era.LEGACY:
-        begun = Negotiation(Stage.INITIALIZING, LATEST_LEGACY), Initialize(LATEST_LEGACY)
         try:
+            begun = negotiation.begin(Era.LEGACY)
             return await _Negotiator(make, client, probe_patience).run(*begun)
         except PeerError:
             del eras[peer]

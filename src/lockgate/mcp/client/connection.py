@@ -22,7 +22,7 @@ from lockgate.errors import LocalError, PeerError
 from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.inbound import Handler, Inbound, Listener
 from lockgate.mcp.client.outbox import Outbox
-from lockgate.mcp.client.pending import Answer, PendingRequests
+from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
 from lockgate.mcp.client.receiver import FrameReceiver
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
@@ -180,31 +180,34 @@ class Connection:
             raise self._failures.unusable(self._reason)
         identity = self._pending.next_id()
         message = _made(make, identity)
-        answer: asyncio.Future[Answer] = loop.create_future()
-        self._pending.add(identity, message.method or "", answer)
         limit = self.request_timeout if timeout is None else timeout
-        sent = False
+        waiting = Waiting(message.method or "", loop.create_future(), asyncio.current_task())
+        self._pending.add(identity, waiting)
+        clock = loop.call_later(limit, waiting.time_is_up)
         try:
-            async with asyncio.timeout(limit):
-                await link.send(message)
-                sent = True
-                return await answer
-        except TimeoutError:
-            if _is_set(answer):
-                return answer.result()
-            if sent and withdraw:
-                self._withdraw(link, identity, f"no answer within {limit:g} s")
-            raise self._failures.timed_out(
-                message, limit, link.last_words(), self._pending.stray, sent=sent
-            ) from None
+            await link.send(message)
+            waiting.sender = None
+            result = await waiting.answer
         except asyncio.CancelledError:
-            if sent and withdraw:
+            self._pending.drop(identity)
+            if waiting.cut_off():
+                raise self._timed_out(message, limit, link, sent=False) from None
+            if withdraw and waiting.sender is None:
                 self._withdraw(link, identity, "the call was cancelled")
             raise
-        finally:
+        except BaseException:
             self._pending.drop(identity)
-            if _is_set(answer):
-                answer.exception()  # looked at, else the loop reports that nobody did
+            raise
+        finally:
+            clock.cancel()
+        if isinstance(result, PeerError):
+            raise result
+        if result is None:
+            self._pending.drop(identity)
+            if withdraw:
+                self._withdraw(link, identity, f"no answer within {limit:g} s")
+            raise self._timed_out(message, limit, link, sent=True)
+        return result
 
     async def tell(self, message: Outgoing) -> None:
         """Send a notification; returns when it can not be withdrawn any more.
@@ -220,7 +223,7 @@ class Connection:
             async with asyncio.timeout(limit):
                 await link.send(message)
         except TimeoutError:
-            raise self._failures.timed_out(message, limit, "", None, sent=False) from None
+            raise self._timed_out(message, limit, link, sent=False) from None
 
     async def _own(self) -> None:
         """The owner's life: open, write what is put, close."""
@@ -256,6 +259,11 @@ class Connection:
         self._opened.set()
         self._gone.set()
 
+    def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
+        return self._failures.timed_out(
+            message, limit, link.last_words(), self._pending.stray, sent=sent
+        )
+
     def _withdraw(self, link: Link, identity: int, reason: str) -> None:
         """Tell the server that nobody waits for its answer any more."""
         if not link.abandon(identity) and self._dialect is not None:
@@ -283,8 +291,3 @@ def _made(make: MakeRequest, identity: int) -> Outgoing:
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         kind = type(error).__name__
         raise Unwritable(f"the params of the request can not be written as JSON ({kind})") from None
-
-
-def _is_set(answer: asyncio.Future[Answer]) -> bool:
-    """Whether an answer, or a reason why none can come, is there."""
-    return answer.done() and not answer.cancelled()

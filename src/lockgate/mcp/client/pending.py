@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Raw
 
@@ -23,6 +23,43 @@ Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
 
 
+class Waiting:
+    """One request under way, as its waiter, its answer and its clock share it."""
+
+    __slots__ = ("_cut_off", "answer", "method", "sender")
+
+    def __init__(
+        self,
+        method: str,
+        answer: asyncio.Future[Answer | PeerError | None],
+        sender: asyncio.Task[Any] | None,
+    ) -> None:
+        self.method = method
+        self.answer = answer
+        """What came; an error if none can come any more; None when time is up."""
+        self.sender = sender
+        """The task that waits until its frame can be written; None once that is done."""
+        self._cut_off: int | None = None
+
+    def settle(self, what: Answer | PeerError | None) -> None:
+        """Set the answer; the first one counts."""
+        if not self.answer.done():
+            self.answer.set_result(what)
+
+    def time_is_up(self) -> None:
+        """Called by the clock. Whoever still waits for room can only be told by cancelling it."""
+        if self.sender is None:
+            self.settle(None)
+        else:
+            self._cut_off = self.sender.cancelling()
+            self.sender.cancel()
+
+    def cut_off(self) -> bool:
+        """Whether the cancellation that has arrived is the clock's alone, and takes it back."""
+        before, task = self._cut_off, self.sender
+        return before is not None and task is not None and task.uncancel() <= before
+
+
 class PendingRequests:
     """The open requests of one connection."""
 
@@ -31,7 +68,7 @@ class PendingRequests:
     def __init__(self, failures: Failures) -> None:
         self._failures = failures
         self._peer = failures.peer
-        self._open: dict[RequestId, tuple[asyncio.Future[Answer], str]] = {}
+        self._open: dict[RequestId, Waiting] = {}
         self._last = 0
         self.stray: str | None = None
         """What came last that answered nothing, for the message of a request that times out."""
@@ -44,9 +81,9 @@ class PendingRequests:
         self._last += 1
         return self._last
 
-    def add(self, identity: int, method: str, answer: asyncio.Future[Answer]) -> None:
-        """Let `answer` be set by whatever answers `identity`."""
-        self._open[identity] = (answer, method)
+    def add(self, identity: int, waiting: Waiting) -> None:
+        """Let it be settled by whatever answers `identity`."""
+        self._open[identity] = waiting
 
     def drop(self, identity: int) -> None:
         """Stop waiting; an answer that comes later is late."""
@@ -54,51 +91,49 @@ class PendingRequests:
 
     def answered(self, message: Response) -> None:
         """A result came."""
-        entry = self._open.pop(message.id, None)
-        if entry is None:
+        waiting = self._open.pop(message.id, None)
+        if waiting is None:
             self._unknown(message.id)
-        elif not entry[0].done():
-            entry[0].set_result(message.result)
+        else:
+            waiting.settle(message.result)
 
     def refused(self, message: Failure) -> None:
         """An error came."""
         if message.id is None:
             self._note(f"error without an id received: {message.message[:200]} ({message.code})")
             return
-        entry = self._open.pop(message.id, None)
-        if entry is None:
+        waiting = self._open.pop(message.id, None)
+        if waiting is None:
             self._unknown(message.id)
-        elif not entry[0].done():
-            entry[0].set_result(message)
+        else:
+            waiting.settle(message)
 
     def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
         """An answer came that can not be used; the one who waits is told at once."""
-        entry = self._open.pop(identity, None)
-        if entry is None:
+        waiting = self._open.pop(identity, None)
+        if waiting is None:
             self._unknown(identity)
-            return
-        answer, method = entry
-        _fail(answer, self._failures.unusable_answer(method, fault, why))
+        else:
+            waiting.settle(self._failures.unusable_answer(waiting.method, fault, why))
 
     def fail_all(self, reason: PeerError) -> None:
         """No answer can come any more, for this reason.
 
         What was written may have been acted on, so the fate is UNKNOWN.
         """
-        waiting = tuple(self._open.values())
+        open_ = tuple(self._open.values())
         self._open.clear()
-        for answer, method in waiting:
-            _fail(answer, self._failures.unanswered(method, reason))
+        for waiting in open_:
+            waiting.settle(self._failures.unanswered(waiting.method, reason))
 
     def _unknown(self, identity: RequestId) -> None:
         if isinstance(identity, str):
             twin = int(identity) if identity.isdecimal() and len(identity) < 20 else 0
-            entry = self._open.pop(twin, None)
-            if entry is not None:
-                answer, method = entry
-                error = self._failures.mistaken_id(method, identity, twin)
+            waiting = self._open.pop(twin, None)
+            if waiting is not None:
+                error = self._failures.mistaken_id(waiting.method, identity, twin)
                 logger.warning("%s", error)
-                _fail(answer, error)
+                waiting.settle(error)
                 return
         elif 0 < identity <= self._last:
             logger.debug("%s: late answer to request %d ignored", self._peer, identity)
@@ -109,8 +144,3 @@ class PendingRequests:
         level = logging.DEBUG if text == self.stray else logging.WARNING
         self.stray = text
         logger.log(level, "%s: %s", self._peer, text)
-
-
-def _fail(answer: asyncio.Future[Answer], error: PeerError) -> None:
-    if not answer.done():
-        answer.set_exception(error)
