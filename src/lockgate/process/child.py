@@ -95,7 +95,8 @@ class Child:
         child = cls(_spawn(program), program.name, listener, grace or Grace())
         try:
             child._watch = watch(child._process, child._on_exit)
-            await child._connect()
+            # Not to be cut off: half-connected, it is unclear who closes which descriptor.
+            await outlast(child._loop.create_task(child._connect()))
             child._end_leftovers()
         except OSError as error:
             await child.close()

@@ -87,7 +87,9 @@ async def test_the_child_leads_a_session_of_its_own(start: Any) -> None:
 async def test_no_child_holds_the_pipes_of_another(start: Any) -> None:
     """Our ends are close-on-exec, so that closing one child's input is seen at once (PB-021)."""
     first, _ = await start("cat")
-    second, _ = await start("cat")
+    second, ear = await start("cat")
+    second.stdin.write(b"loaded\n")  # while it is being loaded it has its libraries open
+    await ear.line()
     assert len(_descriptors(second.pid)) == 3
     assert not _descriptors(first.pid) & _descriptors(second.pid)
     first.stdin.close()
