@@ -13,6 +13,13 @@ from lockgate.schema.walk import Node, Path, nodes, subschemas
 
 MAX_REFERENCES: Final = 64
 """Distinct references of one schema that are tried one by one once one of them leads nowhere."""
+MAX_TRYING: Final = 100_000
+"""The same, times the size of the schema: each try compiles it anew."""
+MAX_PATTERNS: Final = 100
+"""Regular expressions of one schema: each may take milliseconds to compile."""
+
+_CLOSING: Final = ("patternProperties", "additionalProperties", "unevaluatedProperties")
+"""What has to go together: the last two refuse what the first was to admit."""
 
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -29,20 +36,20 @@ def references(schema: Node) -> tuple[str, ...]:
 
 
 def without_dangling(
-    schema: Node, resolves: Callable[[Node], bool], remarks: list[str]
+    schema: Node, size: int, resolves: Callable[[Node], bool], remarks: list[str]
 ) -> Node | None:
-    """`schema` without the references that lead nowhere; None if that does not mend it.
+    """`schema`, of `size` values, without the references that lead nowhere; None if that is vain.
 
     `resolves` compiles a schema and says whether all its references were found: it is the judge, so
     that what counts as dangling is what the validator can not follow. What stands beside a dropped
     reference stays.
     """
     known = references(schema)
-    if len(known) > MAX_REFERENCES:
+    if len(known) > MAX_REFERENCES or len(known) * size > MAX_TRYING:
         kept: set[str] = set()
         remarks.append(
-            f"a reference leads nowhere and there are more than {MAX_REFERENCES}: what any of them "
-            "stands for is not checked"
+            f"one of {len(known)} references leads nowhere, too many to find out which: what they "
+            "stand for is not checked"
         )
     else:
         kept = {ref for ref in known if resolves(_keep_references(schema, {ref}))}
@@ -87,13 +94,7 @@ def without_pattern(schema: Node, path: Path, remarks: list[str]) -> Node | None
     def dropped(node: Node, at: Path) -> Node | None:
         if at != owner:
             return None
-        if named == ("pattern",):
-            return {k: v for k, v in node.items() if k != "pattern"}
-        return {
-            k: v
-            for k, v in node.items()
-            if k not in ("patternProperties", "additionalProperties", "unevaluatedProperties")
-        }
+        return _without(node, ("pattern",) if named == ("pattern",) else _CLOSING)
 
     if not named or named[0] not in ("pattern", "patternProperties"):
         return None
@@ -102,6 +103,32 @@ def without_pattern(schema: Node, path: Path, remarks: list[str]) -> Node | None
         return None
     remarks.append(f"the regular expression at {place(path)} can not be run: it is not checked")
     return pruned
+
+
+def without_many_patterns(schema: Node, remarks: list[str]) -> Node:
+    """`schema` without its regular expressions, if there are more than `MAX_PATTERNS`."""
+    found = sum(
+        isinstance(node.get("pattern"), str) + _length(node.get("patternProperties"))
+        for _, node in nodes(schema)
+    )
+    if found <= MAX_PATTERNS:
+        return schema
+
+    def dropped(node: Node, path: Path) -> Node | None:
+        if isinstance(node.get("pattern"), str):
+            node = _without(node, ("pattern",))
+        return _without(node, _CLOSING) if "patternProperties" in node else node
+
+    remarks.append(f"there are more than {MAX_PATTERNS} regular expressions: none is checked")
+    return cast("Node", _rebuilt(schema, (), dropped))
+
+
+def _length(value: Any) -> int:
+    return len(cast("Node", value)) if isinstance(value, dict) else 0
+
+
+def _without(node: Node, keywords: Collection[str]) -> Node:
+    return {keyword: held for keyword, held in node.items() if keyword not in keywords}
 
 
 def place(path: Path) -> str:

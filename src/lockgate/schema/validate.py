@@ -30,6 +30,7 @@ from lockgate.schema.prune import (
     show,
     without_dangling,
     without_foreign_dialects,
+    without_many_patterns,
     without_pattern,
 )
 from lockgate.schema.shape import excludes_objects, kind_of
@@ -49,11 +50,11 @@ _DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
 """By address without scheme and without an empty fragment. The last means "the latest"."""
 
 _PATTERNS: Final = jsonschema_rs.FancyRegexOptions(
-    backtrack_limit=100_000, size_limit=1 << 20, dfa_size_limit=1 << 20
+    backtrack_limit=100_000, size_limit=1 << 18, dfa_size_limit=1 << 20
 )
 """A regular expression is a stranger's program: its compiled size and its steps are bounded."""
 
-_MAX_PRUNINGS: Final = 32
+_MAX_PRUNINGS: Final = 16
 """Parts that can not be checked which are dropped one by one; with more nothing is checked."""
 
 _UNTOLD: Final = (Violation("$", "does not fit its schema"),)
@@ -160,7 +161,8 @@ def compile_schema(schema: object, *, root: str = "object") -> CompiledSchema:
         remarks.append(f"the dialect {show(dialect or '')} is unknown: nothing is checked")
         return CompiledSchema(node, None, None, size, tuple(remarks))
     checked = without_foreign_dialects(node, lambda name: _dialect(name) is not None, remarks)
-    compiled = _compile(checked, draft, remarks)
+    checked = without_many_patterns(checked, remarks)
+    compiled = _compile(checked, size, draft, remarks)
     if compiled is None:
         return CompiledSchema(node, None, None, size, tuple(remarks))
     validator, checked = compiled
@@ -176,7 +178,7 @@ def compile_schema(schema: object, *, root: str = "object") -> CompiledSchema:
 
 
 def _compile(
-    schema: Node, draft: type[jsonschema_rs.Validator], remarks: list[str]
+    schema: Node, size: int, draft: type[jsonschema_rs.Validator], remarks: list[str]
 ) -> tuple[jsonschema_rs.Validator, Node] | None:
     """The validator, and the schema it was made from after pruning; None if nothing is left."""
 
@@ -198,7 +200,7 @@ def _compile(
         except jsonschema_rs.ValidationError as error:
             path: Path = tuple(error.instance_path)
             if isinstance(error.kind, _Kind.Referencing):
-                pruned = without_dangling(schema, resolves, remarks)
+                pruned = without_dangling(schema, size, resolves, remarks)
             elif isinstance(error.kind, _Kind.Format):
                 pruned = without_pattern(schema, path, remarks)
             else:

@@ -47,7 +47,7 @@ class Tool(abc.ABC):
     """Something an agent can call. Traits default to the worst case (S0-02)."""
 
     _FINAL: ClassVar[frozenset[str]] = frozenset(
-        {"is_read_only", "is_destructive", "is_idempotent", "execute"}
+        {"name", "is_read_only", "is_destructive", "is_idempotent", "execute"}
     )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -126,9 +126,14 @@ class Tool(abc.ABC):
         except PeerError as error:
             return Outcome(_peer_failure(error), error.fate)
         except Exception as error:  # noqa: BLE001 - the one place: a failure is a result
-            text = f"{type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {_text_of(error)}"
             return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, text, reason="raised"))
-        return done if isinstance(done, Outcome) else Outcome(done)
+        if isinstance(done, Outcome):
+            return done
+        if isinstance(done, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool without a type checker
+            return Outcome(done)
+        text = f"the tool ran, but returned a {type(done).__name__} instead of a result"
+        return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, text, reason="no_result"))
 
     def __repr__(self) -> str:
         traits = "READ_ONLY" if self.is_read_only else "MUTATING"
@@ -150,6 +155,14 @@ _KIND_OF_FAULT: Mapping[Fault, ErrorKind] = {
 }
 """Faults that have a kind of their own; the others are the tool's error. An unknown fate is told
 as OUTCOME_UNKNOWN by `calls.replay`, never as TIMEOUT."""
+
+
+def _text_of(error: Exception) -> str:
+    """What an exception says; one that fails at that too says nothing."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - it is a stranger's code as much as the tool itself
+        return "(no message)"
 
 
 def _peer_failure(error: PeerError) -> ToolResult:

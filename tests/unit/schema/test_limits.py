@@ -187,9 +187,35 @@ def test_names_under_an_expression_that_can_not_be_run_are_not_refused() -> None
     assert "patternProperties" in compiled.remarks[0]
 
 
+def test_more_expressions_than_anybody_writes_are_left_unchecked() -> None:
+    """Compiling thousands of dear ones would stall the loop; the rest is checked."""
+    begin = time.perf_counter()
+    properties = {f"p{n}": {"pattern": rf"^(\w{{1,90}}){{1,9}}$|{n}"} for n in range(5_000)}
+    schema = {
+        "properties": {**properties, "n": {"type": "integer"}},
+        "patternProperties": {"^x": {"type": "string"}},
+        "additionalProperties": False,
+    }
+    compiled = compile_schema(schema)
+    assert compiled.remarks == ("there are more than 100 regular expressions: none is checked",)
+    assert compiled.violations({"p0": "", "xx": 1}) == ()
+    assert compiled.violations({"n": "x"}) != ()
+    assert time.perf_counter() - begin < 3
+
+
+def test_finding_out_which_reference_dangles_is_bounded() -> None:
+    """In a large schema all of them are left unchecked rather than each tried."""
+    begin = time.perf_counter()
+    properties = {f"p{n}": {"$ref": f"#/$defs/d{n % 60}", "maxLength": 4} for n in range(3_000)}
+    definitions: dict[str, Any] = {f"d{n}": {} for n in range(59)}
+    compiled = compile_schema({"properties": properties, "$defs": definitions})
+    assert "one of 60 references leads nowhere" in compiled.remarks[0]
+    assert time.perf_counter() - begin < 3
+
+
 def test_too_many_bad_expressions_leave_the_schema_unchecked() -> None:
     """They are dropped one by one, up to a bound."""
-    properties = {f"p{n}": {"pattern": "(("} for n in range(100)}
+    properties = {f"p{n}": {"pattern": "(("} for n in range(60)}
     compiled = compile_schema({"properties": properties})
     assert compiled.violations({"p0": 1}) == ()
     assert "nothing is checked" in compiled.remarks[-1]

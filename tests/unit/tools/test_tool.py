@@ -47,7 +47,9 @@ def test_a_tool_that_declares_nothing_is_the_worst_case() -> None:
 
 
 @pytest.mark.req("S0-03")
-@pytest.mark.parametrize("name", ["is_read_only", "is_destructive", "is_idempotent", "execute"])
+@pytest.mark.parametrize(
+    "name", ["name", "is_read_only", "is_destructive", "is_idempotent", "execute"]
+)
 def test_what_is_derived_can_not_be_redefined(name: str) -> None:
     """A subclass that defines it raises TypeError when the class is created, not when used."""
     with pytest.raises(TypeError, match=name):
@@ -167,6 +169,32 @@ async def test_a_peers_failure_has_a_kind_by_fault_and_fate(
     outcome = await execute(ScriptedTool("t", replies=[error]), context)
     assert (outcome.result.kind, outcome.fate) == (kind, fate)
     assert outcome.result.reason == fault.value
+
+
+class Mute(Exception):
+    """An exception that fails to say what it is about."""
+
+    def __str__(self) -> str:
+        raise ValueError("not even this")
+
+
+class Odd(Silent):
+    """A tool that returns no result."""
+
+    async def _run(self, arguments: Mapping[str, Any], context: ToolContext) -> Any:
+        return {"looks": "like one"}
+
+
+@pytest.mark.req("S3-04")
+async def test_whatever_a_tool_does_it_is_a_result(context: ToolContext) -> None:
+    """Also an exception that can not be shown, a group of them, and a return of something else."""
+    mute = await execute(ScriptedTool("t", replies=[Mute()]), context)
+    assert mute.result.text == "Mute: (no message)"
+    group = ExceptionGroup("several", [ValueError("a"), KeyError("b")])
+    assert (await execute(ScriptedTool("t", replies=[group]), context)).result.is_error
+    odd = await execute(Odd(), context)
+    assert (odd.result.kind, odd.result.reason) == (ErrorKind.TOOL_ERROR, "no_result")
+    assert odd.fate is Fate.ANSWERED
 
 
 @pytest.mark.req("S3-04")
