@@ -145,7 +145,7 @@ class _Negotiator:
         loop = asyncio.get_running_loop()
         bound = self._connection.request_timeout
         if isinstance(step, Probe):
-            self._connection.session.advance(Event.PROBE)
+            self._reached(Event.PROBE)
             # It stays open when initialize follows, so it may take as long as both.
             asking = self._ask(
                 lambda id: outgoing.discover(id, self._client, step.revision),
@@ -153,7 +153,7 @@ class _Negotiator:
                 self._patience + bound,
             )
         else:
-            self._connection.session.advance(Event.INITIALIZE)
+            self._reached(Event.INITIALIZE)
             asking = self._ask(
                 lambda id: outgoing.initialize(id, self._client, step.revision), _initialized, bound
             )
@@ -198,15 +198,24 @@ class _Negotiator:
     async def _use(self, revision: Revision) -> ServerSession:
         """Speak the revision from now on."""
         connection = self._connection
+        if not connection.usable:
+            ended = Finding(Found.EXITED, detail=str(connection.reason))
+            raise self._failed("agreed on a revision, and then ended", ended)
         connection.agree(Dialect(revision, self._client))
-        found = Found.DISCOVERED if revision.modern else Found.INITIALIZED
+        found = Found.DISCOVERED
         if not revision.modern:
+            found = Found.INITIALIZED
             try:
                 await connection.tell(outgoing.initialized(revision))
             except PeerError as error:
                 finding = Finding(_found(error.fault), detail=str(error))
-                raise self._failed("answered initialize, and then failed", finding) from None
+                raise self._failed("agreed on a revision, and then failed", finding) from None
         return ServerSession(connection, revision, self._profiles[found])
+
+    def _reached(self, event: Event) -> None:
+        """Note how far the conversation is; one that is over is told by the request."""
+        if self._connection.usable:
+            self._connection.session.advance(event)
 
     async def _forget(self) -> None:
         """Stop waiting for whatever is still open."""

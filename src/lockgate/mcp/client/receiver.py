@@ -44,9 +44,9 @@ class FrameReceiver:
         else:
             self._take(jsonrpc.decode(data))
 
-    def oversized(self, head: bytes, size: int) -> None:
+    def oversized(self, head: bytes, size: int, limit: int) -> None:
         """A frame over the limit: the one who waits for it is told, nobody else."""
-        why = f"a frame of {size:,} bytes, which is over the limit for one frame"
+        why = f"a frame of {size:,} bytes, over the limit of {_bytes(limit)} for one frame"
         answers, asked = addressee(head)
         if answers is not None:
             self._pending.unreadable(answers, Fault.TOO_LARGE, why)
@@ -82,3 +82,9 @@ class FrameReceiver:
             self._noise += 1
             what = "%s sent something that is %s, ignored: %s"
             logger.log(level, what, self._peer, message.reason, message.preview)
+
+
+def _bytes(count: int) -> str:
+    """A number of bytes as a person says it."""
+    mib, rest = divmod(count, 1 << 20)
+    return f"{mib} MiB" if mib and not rest else f"{count:,} bytes"

@@ -224,6 +224,35 @@ async def test_a_server_that_ends_while_initializing_says_why() -> None:
     assert not _left()
 
 
+async def test_a_server_that_ends_at_once_is_started_once_more_and_then_named() -> None:
+    """The link is gone before anything could be sent: told like an end on the probe, not raised."""
+    starts = 0
+
+    async def quits(link: PeerLink) -> None:
+        nonlocal starts
+        starts += 1
+
+    transport = MemoryTransport(quits, peer="quits")
+    with pytest.raises(PeerError, match=r"ended before it answered initialize.*the server ended"):
+        await connect(transport, peer="quits", client=CLIENT)
+    assert starts == 2
+    assert not _left()
+
+
+async def test_a_server_that_ends_right_after_its_answer_is_named() -> None:
+    """The answer and the end arrive in one turn of the loop: no session is handed out."""
+
+    async def serve(link: PeerLink) -> None:
+        await link.receive()
+        await link.send(b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}')
+        await link.receive()
+        await link.send(b'{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25"}}')
+
+    with pytest.raises(PeerError, match="agreed on a revision, and then ended: the server ended"):
+        await connect(MemoryTransport(serve, peer="quits"), peer="quits", client=CLIENT)
+    assert not _left()
+
+
 async def test_what_was_found_is_remembered_and_tried_again_when_it_fails() -> None:
     """The era is kept by the caller: a legacy server is not probed twice, unless that fails."""
     eras: dict[str, Era] = {}
