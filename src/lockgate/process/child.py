@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from lockgate.errors import LocalError
 from lockgate.process.group import Group, start_options
 from lockgate.process.outlast import outlast
 from lockgate.process.program import Program, find, not_started
@@ -110,7 +111,7 @@ class Child:
     def stdin(self) -> asyncio.WriteTransport:
         """Where its standard input is written. Writing never blocks; see `pause_writing`."""
         if self._stdin is None:
-            raise RuntimeError("the child is not started yet")
+            raise LocalError(f"{self.name} is not started yet")
         return self._stdin
 
     async def wait(self) -> ExitStatus | None:
@@ -240,7 +241,7 @@ class _Pipe(asyncio.Protocol):
     """One pipe of a child, passing on what happens to it.
 
     The pipes are connected one by one: asyncio's subprocess transport puts one more turn of the
-    loop before each piece of output, a quarter of what a short exchange costs.
+    loop before each piece of output, a third of what a short exchange costs (docs/decisions/0013).
     """
 
     def __init__(self, fd: int, file: IO[bytes], listener: Listener) -> None:
@@ -293,22 +294,27 @@ def _spawn(program: Program) -> Process:
             env=dict(program.env),
             **start_options(),
         )
-    except FileNotFoundError:
-        why = f"the interpreter that the first line of `{path}` names was not found"
-        raise not_started(program, why) from None
-    except PermissionError:
-        why = f"permission denied: the system does not let us run `{path}`"
-        raise not_started(program, why) from None
-    except OSError as error:
-        why = f"the system refused to run `{path}`: {error.strerror}"
-        raise not_started(program, why) from None
-    except ValueError:
-        # Its text, and the exception it may hang on, would show the argument or the variable.
-        why = "an argument or a variable of its environment holds a character that can not be given"
-        raise not_started(program, why) from None
-    if sys.platform == "linux" and process.stdout is not None:
-        _enlarge(process.stdout)
-    return process
+    except (OSError, ValueError) as error:
+        why = _refusal(error, path)
+    else:
+        if sys.platform == "linux" and process.stdout is not None:
+            _enlarge(process.stdout)
+        return process
+    # Raised out here: the exception above may hold an argument, and would hang on this one.
+    raise not_started(program, why)
+
+
+def _refusal(error: OSError | ValueError, path: str) -> str:
+    """Why the system did not start a file that is there."""
+    match error:
+        case FileNotFoundError():
+            return f"the interpreter that the first line of `{path}` names was not found"
+        case PermissionError():
+            return f"permission denied: the system does not let us run `{path}`"
+        case OSError():
+            return f"the system refused to run `{path}`: {error.strerror}"
+        case _:
+            return "an argument or a variable holds a character that can not be given to a program"
 
 
 def _popen() -> type[Process]:

@@ -4,7 +4,8 @@ asyncio's own watcher starts a thread for each child on 3.11, and changing it wo
 the whole program. A pidfd costs one descriptor and no thread; where there is none (macOS, Windows,
 Linux before 5.3, some sandboxes), a thread waits.
 
-Neither reaps the child: until its owner does, its id can not become another's.
+Neither reaps the child: until its owner does, its id can not become another's. (Where there is
+no waitid, on Windows and on macOS before Python 3.13, the thread does.)
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Watch(Protocol):
 
 def watch(process: Process, ended: Callable[[], None]) -> Watch:
     """Call `ended` on the running loop when `process` has ended."""
-    if sys.platform == "linux":
+    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
         try:
             return PidfdWatch(process.pid, ended)
         except OSError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lockgate.errors import PeerError
 from lockgate.process.child import Child, Grace
 from lockgate.process.program import Program
 from lockgate.testing.belongings import Belongings, alive, left_since, members_of
@@ -130,6 +132,26 @@ async def test_a_cancelled_start_leaves_nothing() -> None:
         except asyncio.CancelledError:
             pass
         assert await left_since(before) == ()
+
+
+async def test_without_descriptors_it_fails_and_leaves_nothing() -> None:
+    """Whichever of the descriptors that a start needs is the one too many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = Belongings.now()
+    failed = 0
+    for spare in range(12):
+        program = Program("x", "/bin/sleep", ("600",), env={})
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before.descriptors + spare, hard))
+        try:
+            child = await Child.start(program, _Nobody(), Grace(0.02, 5))
+        except PeerError as error:
+            failed += "Too many open files" in str(error)
+        else:
+            await child.close()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert await left_since(before) == ()
+    assert 0 < failed < 12
 
 
 async def test_the_representation_shows_no_argument(start: Any) -> None:

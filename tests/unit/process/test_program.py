@@ -35,18 +35,27 @@ def place(tmp_path: Path) -> Path:
 
 async def refusal(command: str, **more: Any) -> str:
     """Why a program can not be started."""
-    more = {"env": {"PATH": "/usr/bin:/bin", "TOKEN": SECRET}, **more}
-    program = Program("files", command, (SECRET, "\udcff"), **more)
+    more = {"env": {"PATH": "/usr/bin:/bin", "TOKEN": SECRET}, "args": (SECRET, "\udcff"), **more}
+    program = Program("files", command, **more)
     before = Belongings.now()
     with pytest.raises(PeerError) as caught:
         await Child.start(program, None)  # pyright: ignore[reportArgumentType] - never reached
     error = caught.value
     assert (error.peer, error.phase) == ("files", Phase.SPAWN)
     assert (error.fault, error.fate) == (Fault.NOT_STARTED, Fate.NOT_SENT)
-    assert error.__cause__ is None
+    assert SECRET not in _chain(error)
     assert SECRET not in f"{error!r}{program!r}"
     assert await left_since(before) == ()
     return str(error)
+
+
+def _chain(error: BaseException | None) -> str:
+    """The error and all that hangs on it, with what they hold."""
+    shown = ""
+    while error is not None:
+        shown += f"{error!r} {vars(error)} {getattr(error, 'object', '')}\n"
+        error = error.__cause__ or error.__context__
+    return shown
 
 
 async def test_a_bare_name_that_is_nowhere() -> None:
@@ -95,6 +104,12 @@ async def test_a_file_that_the_system_can_not_run(place: Path) -> None:
 async def test_an_environment_that_can_not_be_given(bad: dict[str, str]) -> None:
     """Said without showing the value."""
     assert "can not be given" in await refusal("/bin/true", env=bad)
+
+
+@pytest.mark.parametrize("bad", [f"{SECRET}\0", f"{SECRET}\ud800"])
+async def test_an_argument_that_can_not_be_given(bad: str) -> None:
+    """The same, although the system's own error would hold it."""
+    assert "can not be given" in await refusal("/bin/true", args=(bad,))
 
 
 @pytest.mark.parametrize("command", ["", "a\0b"])
