@@ -148,7 +148,7 @@ class SocketTransport:
                 (size,) = struct.unpack(">Q", await reader.readexactly(8))
                 frame = await reader.readexactly(size)
                 if size > self._limit:
-                    to.oversized(frame[:4096], size)
+                    to.oversized(frame[:4096], size, self._limit)
                 else:
                     to.frame(frame)
         except (asyncio.IncompleteReadError, OSError):

@@ -33,7 +33,7 @@ class RecordingReceiver:
         self.frames.append(data)
         self._tell()
 
-    def oversized(self, head: bytes, size: int) -> None:
+    def oversized(self, head: bytes, size: int, limit: int) -> None:
         """See `Receiver.oversized`."""
         self.oversize.append((head, size))
         self._tell()

@@ -48,8 +48,8 @@ class Wrapper:
     def frame(self, data: bytes) -> None:
         self.receiver.frame(data)
 
-    def oversized(self, head: bytes, size: int) -> None:
-        self.receiver.oversized(head, size)
+    def oversized(self, head: bytes, size: int, limit: int) -> None:
+        self.receiver.oversized(head, size, limit)
 
     def closed(self, error: PeerError) -> None:
         self.receiver.closed(error)

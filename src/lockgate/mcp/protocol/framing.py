@@ -27,6 +27,8 @@ class Oversized:
     One that is no longer than that is here whole. What `salvage.addressee` takes."""
     size: int
     """Its whole length in bytes."""
+    limit: int
+    """The bytes that one frame may have."""
 
 
 Frame: TypeAlias = bytes | Oversized
@@ -82,7 +84,7 @@ class LineFramer:
         if tail.endswith(b"\r"):
             tail = tail[:-1]
             size -= 1
-        return Oversized(_excerpt(line[:size], tail, size), size)
+        return Oversized(_excerpt(line[:size], tail, size), size, self._limit)
 
     def _keep(self, piece: bytes) -> None:
         """Add to the unfinished line; past the limit only its two ends and its length are kept."""
@@ -105,7 +107,7 @@ class LineFramer:
         if line.endswith(b"\r"):
             line = line[:-1]
         if len(line) > self._limit:
-            return Oversized(_excerpt(line, line, len(line)), len(line))
+            return Oversized(_excerpt(line, line, len(line)), len(line), self._limit)
         return line if line and not line.isspace() else None
 
 

@@ -20,8 +20,11 @@ class Receiver(Protocol):
         """One frame, without its delimiter. It may be anything; the receiver judges it."""
         ...
 
-    def oversized(self, head: bytes, size: int) -> None:
-        """A frame over the limit was thrown away. `head` is its beginning (at most 4 KiB)."""
+    def oversized(self, head: bytes, size: int, limit: int) -> None:
+        """A frame of `size` bytes, over the `limit`, was thrown away.
+
+        `head` is its beginning, at most 4 KiB, or its two ends as `framing.Oversized` keeps them.
+        """
         ...
 
     def closed(self, error: PeerError) -> None:

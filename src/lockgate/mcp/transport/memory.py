@@ -189,7 +189,7 @@ class _Delivery:
                     continue
                 for cut in LineFramer(self._limit).feed(frame + b"\n"):
                     if isinstance(cut, Oversized):
-                        self._receiver.oversized(cut.head, cut.size)
+                        self._receiver.oversized(cut.head, cut.size, cut.limit)
         except BaseException:
             self.lane.end("what it sent could not be taken in")
             self._close("what it sent could not be taken in")

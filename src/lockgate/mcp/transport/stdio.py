@@ -161,7 +161,7 @@ class _StdioLink:
                 if isinstance(frame, bytes):
                     receiver.frame(frame)
                 else:
-                    receiver.oversized(frame.head, frame.size)
+                    receiver.oversized(frame.head, frame.size, frame.limit)
         except BaseException:
             # What came after is lost, so whoever waits for it must not go on waiting.
             self._refuse("what it sent could not be taken in")
@@ -249,7 +249,7 @@ class _StdioLink:
         """The last line may lack its end."""
         rest = self._framer.rest()
         if isinstance(rest, Oversized):
-            self._receiver.oversized(rest.head, rest.size)
+            self._receiver.oversized(rest.head, rest.size, rest.limit)
         elif rest is not None:
             self._receiver.frame(rest)
 

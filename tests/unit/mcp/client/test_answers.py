@@ -156,7 +156,7 @@ async def test_an_answer_over_the_limit_fails_its_own_call_only(server: MemorySe
     server.on("big", {"text": "x" * 10_000}).on("small", {"ok": 1})
     connection = Connection(server.transport(frame_limit=5000), peer="fake", request_timeout=5)
     await connection.open()
-    with pytest.raises(PeerError, match=r"over the limit for one frame") as caught:
+    with pytest.raises(PeerError, match=r"over the limit of 5,000 bytes for one frame") as caught:
         await connection.exchange(lambda id: request(id, "big"))
     assert (caught.value.fault, caught.value.fate) == (Fault.TOO_LARGE, Fate.ANSWERED)
     assert await connection.exchange(lambda id: request(id, "small"))
