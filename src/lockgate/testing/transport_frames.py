@@ -67,7 +67,7 @@ async def large_frames_leave_the_loop_free(bench: Bench) -> None:
         await receiver.answer(1)
         ticking.cancel()
         await asyncio.wait((ticking,))
-    require(max(gaps) < 1, f"the loop stood still for {max(gaps):.1f} s over a large frame")
+    require(max(gaps) < 2, f"the loop stood still for {max(gaps):.1f} s over a large frame")
 
 
 async def a_frame_over_the_limit_is_thrown_away(bench: Bench) -> None:

@@ -14,7 +14,7 @@ import pytest
 from lockgate.errors import PeerError
 from lockgate.process.child import Child, Grace
 from lockgate.process.program import Program
-from lockgate.testing.belongings import Belongings, alive, left_since, members_of
+from lockgate.testing.belongings import Belongings, alive, eventually, left_since, members_of
 
 
 async def test_pipes_carry_both_ways(start: Any) -> None:
@@ -42,11 +42,17 @@ async def test_a_full_pipe_is_told_and_never_blocks(start: Any) -> None:
 async def test_the_end_is_noticed_though_a_grandchild_holds_the_pipes(start: Any) -> None:
     """Death is told by the process, not by its pipes: within a second (PB-021)."""
     loop = asyncio.get_running_loop()
-    child, ear = await start("sh", "-c", "sleep 600 & echo $!; exec kill -9 $$")
-    begun = loop.time()
-    async with asyncio.timeout(5):
+    times: list[float] = []
+    child, ear = await start("sh", "-c", "sleep 600 & echo $!; read line; exec kill -9 $$")
+    await ear.line()
+    dead = asyncio.create_task(eventually(lambda: not alive(child.pid)))
+    dead.add_done_callback(lambda _: times.append(loop.time()))
+    child.stdin.write(b"\n")
+    async with asyncio.timeout(10):
         status = await child.wait()
-    assert loop.time() - begun < 1
+    times.append(loop.time())
+    await dead
+    assert abs(times[0] - times[1]) < 1
     assert str(status) == "killed by SIGKILL"
     assert ear.exits == 1
 

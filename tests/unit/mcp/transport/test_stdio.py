@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.protocol.jsonrpc import Outgoing
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.process.child import Grace
-from lockgate.testing.belongings import Belongings, left_since
+from lockgate.testing.belongings import Belongings, alive, eventually, left_since
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import (
@@ -65,15 +66,21 @@ async def test_a_killed_server_is_told_by_the_signal(stdio: Any) -> None:
 
 @pytest.mark.req("S3-22")
 async def test_death_is_told_within_a_second_though_a_grandchild_holds_the_pipe(
-    stdio: Any,
+    stdio: Any, tmp_path: Path
 ) -> None:
     """The pipes never end, and nobody waits for them (PB-021); leaving does not either."""
     loop = asyncio.get_running_loop()
-    begun = loop.time()
-    server = ScriptedServer(rules=(When(CALL, Spawn(600), Exit(1)),))
-    error = await end_of(stdio(server), timeout=1)
-    assert "exit code 1" in str(error)
-    assert loop.time() - begun < 2
+    ledger = ServerLedger(tmp_path / "ledger")
+    rules = (When(CALL, Spawn(600), Sleep(0.1), Exit(1)),)
+    receiver = RecordingReceiver()
+    async with stdio(ScriptedServer(rules=rules, ledger=ledger.path)).open(receiver) as link:
+        await link.send(call(1))
+        server = (await ledger.wait_for("spawned")).pid
+        await eventually(lambda: not alive(server))
+        dead = loop.time()
+        assert "exit code 1" in str(await receiver.end())
+        assert loop.time() - dead < 1
+    assert loop.time() - dead < 3
 
 
 async def test_closing_standard_output_ends_the_link(stdio: Any) -> None:
@@ -185,7 +192,7 @@ async def test_a_server_that_does_not_read_holds_up_nobody_else(stdio: Any) -> N
             await good.answer(1)
         assert not waiting.done()
         begun = loop.time()
-    assert loop.time() - begun < 2
+    assert loop.time() - begun < 4
     with pytest.raises(PeerError) as caught:
         await waiting
     assert caught.value.fate is Fate.NOT_SENT
@@ -257,7 +264,6 @@ async def test_noise_before_the_link_is_open_counts(stdio: Any) -> None:
 @pytest.mark.req("S3-22")
 async def test_a_large_line_is_taken_in_linear_time(stdio: Any) -> None:
     """32 MB cost at most a few times what 4 MB cost for each byte, not eight times as much."""
-    loop = asyncio.get_running_loop()
     server = ScriptedServer(
         rules=(When(CALL, Answer(size=4 << 20), nth=1), When(CALL, Answer(size=32 << 20)))
     )
@@ -266,8 +272,8 @@ async def test_a_large_line_is_taken_in_linear_time(stdio: Any) -> None:
     async with stdio(server).open(receiver) as link:
         for number in range(2):
             await link.send(call(number))
-            begun = loop.time()
+            begun = time.process_time()
             await receiver.next()
-            took.append(loop.time() - begun)
+            took.append(time.process_time() - begun)
     assert [len(frame) >> 20 for frame in receiver.frames] == [4, 32]
     assert took[1] / 8 < 4 * took[0] + 0.05
