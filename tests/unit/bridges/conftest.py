@@ -20,13 +20,12 @@ from lockgate.tools.origin import Origin
 from lockgate.traits import SideEffectLevel
 
 
-@pytest.fixture
-def question() -> Question:
-    """A reset that a trusted server calls destructive."""
-    return Question(
-        call_id="c1",
-        tool="mcp__git__git_reset",
-        origin=Origin(
+def asked(**changes: Any) -> Question:
+    """A reset that a trusted server calls destructive, with some fields changed."""
+    fields: dict[str, Any] = {
+        "call_id": "c1",
+        "tool": "mcp__git__git_reset",
+        "origin": Origin(
             "mcp",
             "git",
             "git_reset",
@@ -34,21 +33,28 @@ def question() -> Question:
             claim={"readOnlyHint": False, "destructiveHint": True},
             ruling="claim",
         ),
-        level=SideEffectLevel.MUTATING,
-        destructive=True,
-        arguments={"repo_path": "."},
-        digest="d",
-        reasons=(
+        "level": SideEffectLevel.MUTATING,
+        "destructive": True,
+        "arguments": {"repo_path": "."},
+        "digest": "d",
+        "reasons": (
             Reason(
                 "destructive",
                 "mcp__git__git_reset can overwrite, remove or invalidate things",
                 "destructiveHint is true, and the server is trusted",
             ),
         ),
-        execution_id="e1",
-        session_id="s1",
-        principal=None,
-    )
+        "execution_id": "e1",
+        "session_id": "s1",
+        "principal": None,
+    }
+    return Question(**{**fields, **changes})
+
+
+@pytest.fixture
+def question() -> Question:
+    """Any question."""
+    return asked()
 
 
 @dataclasses.dataclass
@@ -111,10 +117,6 @@ def person() -> Iterator[Person]:
 
 
 @pytest.fixture
-def asking_about(question: Question) -> Callable[..., Question]:
-    """The question with some of its fields changed."""
-
-    def changed(**changes: Any) -> Question:
-        return dataclasses.replace(question, **changes)
-
-    return changed
+def asking_about() -> Callable[..., Question]:
+    """Makes the question with some of its fields changed."""
+    return asked

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from lockgate.errors import Fate
-from lockgate.tools.context import ToolContext
+from lockgate.tools.context import Environment, Execution, ToolContext
 from lockgate.tools.function import tool
 from lockgate.tools.permit import Permit
 from lockgate.tools.result import ErrorKind, Outcome
@@ -59,11 +59,9 @@ async def test_an_async_function_runs_on_the_loop(context: ToolContext) -> None:
 
 async def test_without_threads_a_blocking_function_is_not_run(context: ToolContext) -> None:
     """It fails and says why; nothing else in the process is used instead."""
-    environment = dataclasses.replace(context.execution.environment, threads=None)
-    execution = dataclasses.replace(context.execution, environment=environment)
-    outcome = await execute(
-        add_tag, {"item": "a", "tag": "b"}, dataclasses.replace(context, execution=execution)
-    )
+    environment = Environment(context.execution.environment.cwd)
+    execution = Execution("e1", "api", context.execution.bounds, False, environment)
+    outcome = await execute(add_tag, {"item": "a", "tag": "b"}, ToolContext(execution, "c1"))
     assert outcome.result.kind is ErrorKind.TOOL_ERROR
     assert "no pool of threads" in outcome.result.text
 
