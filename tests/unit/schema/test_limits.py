@@ -228,23 +228,3 @@ def test_an_expression_can_not_stall_the_loop(pattern: str) -> None:
     begin = time.perf_counter()
     assert compiled.violations({"a": "a" * 5_000 + "!"}) != ()
     assert time.perf_counter() - begin < 2
-
-
-def test_judging_a_small_value_is_cheap() -> None:
-    """Under five microseconds; every call pays it."""
-    compiled = compile_schema(
-        {
-            "type": "object",
-            "properties": {"path": {"type": "string"}, "limit": {"type": "integer", "minimum": 1}},
-            "required": ["path"],
-            "additionalProperties": False,
-        }
-    )
-    value = {"path": "a/b/c", "limit": 5}
-    best = 1.0
-    for _ in range(20):
-        begin = time.perf_counter()
-        for _ in range(500):
-            compiled.violations(value)
-        best = min(best, (time.perf_counter() - begin) / 500)
-    assert best < 5e-6
