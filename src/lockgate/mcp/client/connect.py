@@ -199,8 +199,7 @@ class _Negotiator:
         """Speak the revision from now on."""
         connection = self._connection
         if not connection.usable:
-            ended = Finding(Found.EXITED, detail=str(connection.reason))
-            raise self._failed("agreed on a revision, and then ended", ended)
+            raise self._failed("agreed on a revision, and then ended", Finding(Found.EXITED))
         connection.agree(Dialect(revision, self._client))
         found = Found.DISCOVERED
         if not revision.modern:
@@ -227,12 +226,16 @@ class _Negotiator:
             await asyncio.wait(tasks)
 
     def _failed(self, message: str, finding: Finding | None) -> PeerError:
+        """The end of the negotiation; `message` is about the server, `finding` what led to it."""
         found = None if finding is None else finding.found
-        detail = f": {finding.detail}" if finding is not None and found in _FAULTS else ""
-        peer = self._connection.peer
+        text = f"{self._connection.peer} {message}"
+        if found is Found.EXITED and self._connection.reason is not None:
+            text += f": {self._connection.reason}"
+        elif finding is not None and found is Found.SILENT:
+            text = finding.detail or text
         return PeerError(
-            f"{peer} {message}{'' if detail[2:] in message else detail}",
-            peer=peer,
+            text,
+            peer=self._connection.peer,
             phase=Phase.NEGOTIATE,
             fault=Fault.UNSUPPORTED if found is None else _FAULTS.get(found, Fault.UNSUPPORTED),
             fate=Fate.NOT_SENT,

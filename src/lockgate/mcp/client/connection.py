@@ -256,6 +256,7 @@ class Connection:
         if self._reason is None:
             self._reason = reason
         self._pending.fail_all(self._reason)
+        self._inbound.refuse_open()
         self._opened.set()
         self._gone.set()
 

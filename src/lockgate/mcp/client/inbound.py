@@ -36,6 +36,8 @@ Called on the event loop between two frames, so it must return quickly. Never ca
 the connection is closed.
 """
 
+CLOSING = "the client is closing"
+"""What a server is told that asks at the end."""
 MAX_HANDLING = 100
 """Requests of one server that may be handled at once; more are refused."""
 
@@ -55,12 +57,16 @@ class Inbound:
         self._handlers = dict(handlers)
         self._listeners = tuple(listeners)
         self._handling: dict[asyncio.Task[None], jsonrpc.Request] = {}
+        self._ending = False
 
     def request(self, request: jsonrpc.Request) -> None:
         """Answer, refuse, or start to handle what the server asks. Never waits."""
         handler = self._handlers.get(request.method)
         if handler is None:
             self._outbox.put(answer_request(request))
+            return
+        if self._ending:
+            self._refuse(request, CLOSING)
             return
         if len(self._handling) >= MAX_HANDLING:
             self._refuse(request, f"{MAX_HANDLING} requests are being handled already")
@@ -89,15 +95,16 @@ class Inbound:
         self._outbox.put(jsonrpc.error_response(asked, jsonrpc.INVALID_REQUEST, text))
 
     def refuse_open(self) -> None:
-        """Refuse what is still being handled, because the connection is about to end."""
-        for task, request in tuple(self._handling.items()):
-            if task.cancel():
-                self._refuse(request, "the client is closing")
+        """Refuse and cancel what is still being handled: the connection ends. Idempotent."""
+        if not self._ending:
+            self._ending = True
+            for task, request in tuple(self._handling.items()):
+                task.cancel()
+                self._refuse(request, CLOSING)
 
     async def ended(self) -> None:
         """Return when no handler runs any more, at most a second after they were cancelled."""
-        for task in self._handling:
-            task.cancel()
+        self.refuse_open()
         if self._handling:
             _, stubborn = await asyncio.wait(tuple(self._handling), timeout=1)
             for task in stubborn:

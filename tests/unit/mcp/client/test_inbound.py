@@ -126,6 +126,27 @@ async def test_a_handler_that_still_runs_is_refused_at_the_end(server: MemorySer
     assert (await server.hears_answer("r"))["error"]["message"] == "the client is closing"
 
 
+async def test_handlers_end_with_a_server_that_ends(server: MemoryServer) -> None:
+    """Nobody is left to answer: what is being handled is cancelled."""
+    cancelled = asyncio.Event()
+
+    async def forever(params: Any) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    connection = Connection(server.transport(), peer="fake", handlers={"roots/list": forever})
+    await connection.open()
+    await server.say(_ask("r", "roots/list"))
+    await connection.exchange(lambda id: request(id, "ping"))
+    server.hang_up()
+    await connection.wait_gone()
+    async with asyncio.timeout(1):
+        await cancelled.wait()
+    await connection.close()
+
+
 async def test_the_number_of_handlers_at_work_is_bounded(server: MemoryServer) -> None:
     """A server that asks without end is refused, not allowed to pile up tasks."""
     gate = asyncio.Event()
