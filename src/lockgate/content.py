@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import msgspec
+
 JSONObject: TypeAlias = Mapping[str, Any]
 """A decoded JSON object. Numbers beyond 2**63 are Python ints, exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """Plain text."""
 
     text: str
@@ -24,8 +25,7 @@ class Text:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(msgspec.Struct, frozen=True):
     """An image, base64 as it came."""
 
     data: str
@@ -36,8 +36,7 @@ class Image:
         return f"[image {self.mime_type}, {_decoded_size(self.data)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Audio:
+class Audio(msgspec.Struct, frozen=True):
     """Sound, base64 as it came."""
 
     data: str
@@ -48,8 +47,7 @@ class Audio:
         return f"[audio {self.mime_type}, {_decoded_size(self.data)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceLink:
+class ResourceLink(msgspec.Struct, frozen=True):
     """A pointer to a resource of the server; reading it is a call of its own."""
 
     uri: str
@@ -65,8 +63,7 @@ class ResourceLink:
         return f"[resource {self.name}: {self.uri}{detail}]"
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedResource:
+class EmbeddedResource(msgspec.Struct, frozen=True):
     """A resource sent along: `text`, or `blob` in base64."""
 
     uri: str

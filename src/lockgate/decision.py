@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+import msgspec
 
 
 class Decision(enum.IntEnum):
@@ -14,8 +15,7 @@ class Decision(enum.IntEnum):
     DENY = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(msgspec.Struct, frozen=True):
     """Why: a code for programs, a sentence for people, and where the rule behind it stands."""
 
     code: str
@@ -29,8 +29,7 @@ class Reason:
         return f"{self.text} ({self.source})" if self.source else self.text
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(msgspec.Struct, frozen=True):
     """A decision with its reasons; never without one."""
 
     decision: Decision

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -48,7 +47,7 @@ def clip(result: ToolResult, characters: int, media_characters: int) -> ToolResu
         content = (Text(cut(text, characters)), *media)
     if content is result.content and structured is result.structured:
         return result
-    return replace(result, content=content, structured=structured)
+    return msgspec.structs.replace(result, content=content, structured=structured)
 
 
 def cut(text: str, characters: int) -> str:

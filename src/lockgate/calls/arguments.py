@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -28,15 +27,21 @@ _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True):
     """Arguments as the road knows them: a copy nobody else holds, or what is wrong with them."""
 
-    value: dict[str, Any] = field(repr=False)
+    value: dict[str, Any]
     digest: str
     """Keyed, for records; of no use for comparing across keys."""
     fault: Violation | None = None
     """Why they are no JSON object, without the value; `value` is then empty."""
+
+    def __repr__(self) -> str:
+        return f"<Taken {self.digest or self.fault}>"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """What `rich` shows: as `repr`, never the value."""
+        return [("digest", self.digest), ("fault", self.fault)]
 
 
 def take(arguments: object, key: bytes) -> Taken:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import copied

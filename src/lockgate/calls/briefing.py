@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken

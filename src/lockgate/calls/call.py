@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockgate.tools.context import Execution, InterruptToken
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """One wish to run one tool."""
 
     id: str
@@ -25,8 +25,7 @@ class Call:
     """Seconds for the execution itself, waiting for a person not counted; None: the tool's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspended:
+class Suspended(msgspec.Struct, frozen=True):
     """The call waits for an answer that will come elsewhere (B-14)."""
 
     ticket: str

@@ -8,8 +8,9 @@ anyway (B-01).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+import msgspec
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import call_digest
@@ -28,8 +29,7 @@ from lockgate.tools.registry import Registered, Snapshot
 from lockgate.traits import SideEffectLevel
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """An answer to the question about this very call, and what the question showed."""
 
     answer: Answer
@@ -39,8 +39,7 @@ class Given:
     """`policy.grants.concerns_of` the reasons that were asked about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """Everything besides the call and the snapshot that a decision depends on."""
 
     rules: BoundRules
@@ -58,8 +57,7 @@ class Facts:
     """What is wrong with the arguments before any schema is looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """The call is made."""
 
     registered: Registered
@@ -72,8 +70,7 @@ class Run:
     """Open unknowns that the answered question named, and that its yes therefore closes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(msgspec.Struct, frozen=True):
     """Somebody has to answer first."""
 
     registered: Registered
@@ -91,8 +88,7 @@ ROAD: Final = ("name", "deny rules", "ceiling", "arguments", "rules", "gate", "a
 """The steps, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One step of the road and what it said, for `explain`."""
 
     name: str

@@ -8,7 +8,7 @@ the definition and the arguments that it was asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -104,7 +104,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         if environment is None:
             environment = Environment(cwd, roots)
         else:
-            environment = replace(environment, cwd=cwd, roots=roots)
+            environment = msgspec.structs.replace(environment, cwd=cwd, roots=roots)
         execution = Execution(
             id=self.execution,
             entry=self.entry,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
+
+import msgspec
 
 from lockgate.decision import Reason
 from lockgate.tools.origin import Origin
@@ -25,8 +26,7 @@ class Scope(enum.Enum):
     """A non-destructive tool: the tool. A destructive one: this exact call (same digest)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """Everything a person needs to answer for a call."""
 
     call_id: str
@@ -46,8 +46,7 @@ class Question:
     principal: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """Yes or no, by whom, and how far it reaches."""
 
     approved: bool
@@ -67,8 +66,7 @@ class Pass(enum.Enum):
 PASS: Final = Pass.PASS
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(msgspec.Struct, frozen=True):
     """The answer will come elsewhere: the call is suspended under a ticket."""
 
     expires: float | None = None

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockgate.traits import SideEffectLevel
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """How far an execution may reach. Made only by `policy.ceiling`: `whole`, `narrow` (B-04)."""
 
     ceiling: SideEffectLevel
@@ -23,8 +23,7 @@ class Bounds:
     nothing, never everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(msgspec.Struct, frozen=True):
     """What tools that touch the machine take from their caller instead of the process."""
 
     cwd: Path
@@ -34,8 +33,7 @@ class Environment:
     """The caller's bounded pool, in which functions that block are run; None: they can not be."""
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class Execution(msgspec.Struct, frozen=True):
     """One piece of agent work, or one call made from outside: who asks, and within what."""
 
     id: str
@@ -94,8 +92,7 @@ class InterruptToken:
         await self._event.wait()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(msgspec.Struct, frozen=True):
     """What a tool is told about the call it runs for. It keeps nothing of it afterwards."""
 
     execution: Execution

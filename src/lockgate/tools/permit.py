@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from lockgate.tools.context import ToolContext
 
 
-@dataclass(frozen=True, slots=True)
-class Permit:
+class Permit(msgspec.Struct, frozen=True):
     """Lets `Tool.execute` run once for the call it was made for (S0-17)."""
 
     context: ToolContext

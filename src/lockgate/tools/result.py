@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockgate.content import Content, Text
 from lockgate.errors import Fate
@@ -43,8 +44,7 @@ REFUSALS = frozenset(
 """Kinds that mean: policy said no and nothing was run (exit code 3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(msgspec.Struct, frozen=True):
     """The result of one call, as the model, people and programs see it."""
 
     content: tuple[Content, ...] = ()
@@ -85,8 +85,7 @@ class ToolResult:
         return "\n".join(block.as_text() for block in self.content)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """A result and the fate of what was sent to get it (B-03)."""
 
     result: ToolResult

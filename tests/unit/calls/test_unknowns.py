@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from lockgate.calls.unknowns import MemoryUnknowns, OpenUnknown, UnknownBook, scope_of
 from lockgate.policy.ceiling import whole
@@ -45,9 +46,9 @@ def test_whose_an_unknown_is() -> None:
         "e", "api", whole(SideEffectLevel.MUTATING), True, Environment(Path("/")), "s"
     )
     assert scope_of(execution) == "session:s"
-    assert scope_of(replace(execution, inviting_session="p")) == "session:p"
-    assert scope_of(replace(execution, session_id=None, principal="ann")) == "principal:ann"
-    assert scope_of(replace(execution, session_id=None)) == "principal:"
+    assert scope_of(structs.replace(execution, inviting_session="p")) == "session:p"
+    assert scope_of(structs.replace(execution, session_id=None, principal="ann")) == "principal:ann"
+    assert scope_of(structs.replace(execution, session_id=None)) == "principal:"
 
 
 def test_the_reason_names_the_call() -> None:
