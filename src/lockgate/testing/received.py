@@ -38,7 +38,8 @@ class ServerLedger:
         if not self.path.exists():
             return ()
         found: list[Entry] = []
-        for line in self.path.read_bytes().splitlines():
+        whole, _, _ = self.path.read_bytes().rpartition(b"\n")  # the last may be under way
+        for line in whole.splitlines():
             facts: dict[str, Any] = json.loads(line)
             entry = Entry(facts.pop("event"), facts.pop("server"), facts.pop("pid"), facts)
             if event in (None, entry.event):
