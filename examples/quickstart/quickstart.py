@@ -23,7 +23,7 @@ import lockgate
 from lockgate.agent.events import CallDecided, CallFinished, CallStarted, Event, ModelText
 from lockgate.agent.run import MadeCall
 from lockgate.calls.records import DecisionRecord
-from lockgate.tools.showing import quoted, visible
+from lockgate.showing import quoted, visible
 
 HERE = Path(__file__).parent
 WIDTH = 80

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from lockgate.policy.approval import Question
+from lockgate.showing import looks_secret, masked, quoted, visible, width_of
 from lockgate.tools.origin import Origin
-from lockgate.tools.showing import looks_secret, masked, quoted, visible, width_of
 from lockgate.traits import SideEffectLevel
 
 _LABEL: Final = 11

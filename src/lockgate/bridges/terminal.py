@@ -10,7 +10,7 @@ from typing import Final
 from lockgate.bridges.question import has_secrets, render_question
 from lockgate.bridges.tty import Terminal, open_terminal
 from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope
-from lockgate.tools.showing import quoted, visible
+from lockgate.showing import quoted, visible
 
 _NO: Final = re.compile(r"no?\b[\s,.:;-]*(.*)", re.IGNORECASE | re.DOTALL)
 _MAX_WIDTH: Final = 100

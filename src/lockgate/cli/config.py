@@ -11,7 +11,7 @@ from lockgate.cli.options import config_option, find_layers, json_option, print_
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
 from lockgate.settings.loading import pending
-from lockgate.settings.masking import visible
+from lockgate.showing import visible
 
 
 @click.group("config", no_args_is_help=True)

@@ -62,7 +62,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
 
 def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
     from lockgate.mcp.host.status import ServerState
-    from lockgate.tools.showing import visible
+    from lockgate.showing import visible
 
     if not servers:
         click.echo("No MCP servers are configured. Add one: lockgate mcp add, lockgate mcp import")

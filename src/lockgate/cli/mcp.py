@@ -31,10 +31,11 @@ from lockgate.errors import ConfigError, Problem
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.findings import spelling_hint
 from lockgate.settings.layers import Layers
-from lockgate.settings.masking import is_reference, looks_secret, shown_command, visible
+from lockgate.settings.masking import is_reference, shown_command
 from lockgate.settings.server_name import is_server_name, name_hint
 from lockgate.settings.survey import Survey, WrittenServer, survey
 from lockgate.settings.writing import erase_server, write_servers
+from lockgate.showing import looks_secret, visible
 
 
 @click.group("mcp", no_args_is_help=True)

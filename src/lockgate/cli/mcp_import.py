@@ -23,8 +23,9 @@ from lockgate.cli.options import (
 from lockgate.cli.server_view import entry_data, tell_waiting, written_data
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.foreign import Found, read_foreign, usual_places
-from lockgate.settings.masking import shown_command, visible
+from lockgate.settings.masking import shown_command
 from lockgate.settings.writing import server_names, write_servers
+from lockgate.showing import visible
 
 Fate = Literal["add", "exists", "refused"]
 

@@ -21,7 +21,7 @@ from lockgate.settings.acceptance import AcceptedFiles, NotAccepted
 from lockgate.settings.config import Config
 from lockgate.settings.layers import Layers
 from lockgate.settings.loading import load
-from lockgate.settings.masking import visible
+from lockgate.showing import visible
 
 PROGRESS_AFTER = 1.0
 """Seconds after which a command that still works says so."""

@@ -10,7 +10,7 @@ import click
 
 from lockgate.calls.explain import Explanation
 from lockgate.cli.verdicts import NOW
-from lockgate.tools.showing import visible
+from lockgate.showing import visible
 from lockgate.tools.tool import Tool
 
 _INDENT = 18

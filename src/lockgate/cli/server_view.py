@@ -9,9 +9,10 @@ import click
 from lockgate.cli.options import short
 from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.entry import ServerEntry
-from lockgate.settings.masking import mask, shown_arguments, shown_command, visible
+from lockgate.settings.masking import mask, shown_arguments, shown_command
 from lockgate.settings.survey import Survey, WrittenServer
 from lockgate.settings.writing import Written
+from lockgate.showing import visible
 
 
 def command_line(server: WrittenServer) -> str:

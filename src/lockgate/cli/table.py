@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import click
 
-from lockgate.tools.showing import visible, width_of
+from lockgate.showing import visible, width_of
 
 GAP = 2
 

@@ -35,7 +35,7 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
     async def work() -> int:
         from lockgate.cli.table import print_table
         from lockgate.cli.verdicts import as_data, row, standing
-        from lockgate.tools.showing import visible
+        from lockgate.showing import visible
 
         async with opened(config, tolerant=True) as gate:
             found = [t for t in gate.tools() if _wanted(t.name, pattern)]

@@ -14,9 +14,9 @@ from lockgate.agent.run import RunResult
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord
 from lockgate.cli.results import result_data
+from lockgate.showing import looks_secret, masked, quoted, visible
 from lockgate.tools.context import InterruptToken
 from lockgate.tools.result import ToolResult
-from lockgate.tools.showing import looks_secret, masked, quoted, visible
 
 SHOWN = 200
 """Characters of a result, or of an argument, that are shown."""

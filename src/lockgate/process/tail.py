@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from lockgate.showing import visible
+
 KEPT = 20
 """Lines that are kept."""
 WIDTH = 500
@@ -71,14 +73,3 @@ class LastLines:
 def _shown(line: bytes, dropped: int) -> str:
     text = visible(line.decode("utf-8", "replace").rstrip())
     return f"{text} … ({dropped} bytes more)" if dropped else text
-
-
-def visible(text: str) -> str:
-    """The same text with every character that is not printable written out; tabs stay."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\t" else _escaped(c) for c in text)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

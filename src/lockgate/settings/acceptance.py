@@ -19,8 +19,9 @@ import msgspec
 from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.settings.atomic import write_atomically
-from lockgate.settings.masking import shown_command, visible
+from lockgate.settings.masking import shown_command
 from lockgate.settings.reading import Draft, Given
+from lockgate.showing import visible
 from lockgate.traits import SideEffectLevel
 
 

@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
-from lockgate.settings.masking import visible
 from lockgate.settings.nodes import Place
+from lockgate.showing import visible
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 

@@ -15,9 +15,10 @@ from typing import Any, Final, cast
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.jsonc import read_json
-from lockgate.settings.masking import is_reference, looks_secret, visible
+from lockgate.settings.masking import is_reference
 from lockgate.settings.server_name import is_server_name, suggest_name
 from lockgate.settings.yamlfile import decode, read_file
+from lockgate.showing import looks_secret, visible
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Some programs keep their whole history in the file that also names their servers."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lockgate.errors import ConfigError, Problem
-from lockgate.settings.masking import visible
+from lockgate.showing import visible
 
 _GAP = r"(?:[^\S]+|//[^\n\r]*|/\*.*?\*/)*"
 _PART = re.compile(

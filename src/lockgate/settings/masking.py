@@ -7,17 +7,10 @@ replaced by its length. A pure reference such as `${TOKEN}` is no secret and sta
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
-from typing import Final
 
-_SECRET_NAME = re.compile(
-    r"token|secret|passw|passphrase|(?:^|[^a-z])(?:pwd|pw|pass|pat|auth|key|keys|sid|dsn|otp|cookie)"
-    r"(?:$|[^a-z])|apikey|api[-_ ]?key|access[-_ ]?key|private[-_ ]?key|credential|authorization"
-    r"|bearer|session|signature|connection[-_ ]?string|(?:database|db|redis|mongo\w*)[-_ ]?ur[il]",
-    re.IGNORECASE,
-)
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+from lockgate.showing import looks_secret, masked, visible
+
 _KNOWN_TOKEN = re.compile(
     r"(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|npm|pypi|hf|dop_v1|shpat|lin_api|ntn"
     r"|secret|tvly|fc|ctx7sk|figd|AKIA|ASIA|AIza|ya29|eyJ)[-_.A-Za-z0-9]{8,}"
@@ -27,27 +20,6 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]+)\}")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)(=|:\s*)(.*)", re.DOTALL)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#@\s]*@)?([^?#\s]*)(\?[^#\s]*)?(#\S*)?")
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
-
-
-def visible(text: str) -> str:
-    """The text on one line, with every character that a terminal hides or obeys as an escape."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    if unicodedata.category(char) not in _INVISIBLE:
-        return char
-    code = ord(char)
-    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char)
-    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def looks_secret(name: str) -> bool:
-    """Whether a variable, flag or header of this name usually holds a secret."""
-    return _SECRET_NAME.search(_WORDS.sub("-", name)) is not None
 
 
 def is_reference(value: str) -> bool:
@@ -57,9 +29,7 @@ def is_reference(value: str) -> bool:
 
 def mask(value: str) -> str:
     """What is shown instead of a secret: a reference as it is, anything else as its length."""
-    if is_reference(value):
-        return value
-    return f"[masked, {len(value)} character{'' if len(value) == 1 else 's'}]"
+    return value if is_reference(value) else masked(value)
 
 
 def shown_arguments(arguments: Iterable[str]) -> tuple[str, ...]:

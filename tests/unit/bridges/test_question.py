@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from lockgate.bridges.question import has_secrets, render_question
 from lockgate.decision import Reason
 from lockgate.policy.approval import Question
+from lockgate.showing import visible, width_of
 from lockgate.tools.fingerprint import fingerprint
 from lockgate.tools.origin import Origin
-from lockgate.tools.showing import visible, width_of
 from lockgate.traits import SideEffectLevel
 
 Changed = Callable[..., Question]

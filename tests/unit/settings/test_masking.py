@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.settings.masking import looks_secret, mask, shown_arguments, shown_command, visible
+from lockgate.settings.masking import mask, shown_arguments, shown_command
+from lockgate.showing import looks_secret, visible
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.tools.showing import looks_secret, masked, quoted, visible, width_of
+from lockgate.showing import looks_secret, masked, quoted, visible, width_of
 
 
 @pytest.mark.parametrize(
