@@ -24,6 +24,9 @@ from lockgate.process.watch import Process, Watch, watch
 PIPE_SIZE = 256 * 1024
 """Bytes that standard output may hold unread, where the system lets us say so. It is what asyncio
 reads at once; the usual 64 KiB make a large output wait for us four times as often."""
+READ_SIZE = 64 * 1024
+"""Bytes read at once while they are enough. asyncio asks for 256 KiB each time: a buffer that the C
+library maps and unmaps for every read, at several times the cost of the read itself."""
 F_SETPIPE_SZ = 1031
 """Of fcntl, on Linux."""
 POLL = 0.01
@@ -248,13 +251,19 @@ class _Pipe(asyncio.Protocol):
         self.file = file
         self.transport: asyncio.BaseTransport | None = None
         self.lost = asyncio.Event()
+        self._read_size = READ_SIZE
         self._fd = fd
         self._listener = listener
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
+        self._read(READ_SIZE)
 
     def data_received(self, data: bytes) -> None:
+        if len(data) >= READ_SIZE:
+            self._read(PIPE_SIZE)
+        elif self._read_size != READ_SIZE:
+            self._read(READ_SIZE)
         self._listener.pipe_data_received(self._fd, data)
 
     def pause_writing(self) -> None:
@@ -266,6 +275,12 @@ class _Pipe(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost.set()
         self._listener.pipe_connection_lost(self._fd, exc)
+
+    def _read(self, size: int) -> None:
+        """Read so much at once from now on, on a loop that leaves this to its transports."""
+        self._read_size = size
+        if hasattr(self.transport, "max_size"):
+            self.transport.max_size = size  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue] - of asyncio's own pipes; typeshed leaves it out
 
     def abandon(self) -> None:
         """Close our end at once, written out or not."""

@@ -19,6 +19,7 @@ class Ear:
 
     def __init__(self) -> None:
         self.out = {1: b"", 2: b""}
+        self.pieces: list[int] = []
         self.lost: list[int] = []
         self.exits = 0
         self.full = False
@@ -26,6 +27,7 @@ class Ear:
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self.out[fd] += data
+        self.pieces.append(len(data))
         self._news.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:

@@ -6,13 +6,15 @@ import asyncio
 import os
 import resource
 import signal
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lockgate.errors import PeerError
-from lockgate.process.child import Child, Grace
+from lockgate.process.child import READ_SIZE, Child, Grace
 from lockgate.process.program import Program
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since, members_of
 
@@ -36,6 +38,21 @@ async def test_a_full_pipe_is_told_and_never_blocks(start: Any) -> None:
     await ear.until(lambda: not ear.full)
     child.stdin.close()
     assert await ear.line() == "done"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pipe holds no more than a read")
+async def test_large_output_is_read_in_large_pieces(start: Any, tmp_path: Path) -> None:
+    """Reads are small, since large buffers are dear, until output is larger than one of them."""
+    written = tmp_path / "written"
+    script = f"head -c 200000 /dev/zero; touch {written}; read line; echo small"
+    child, ear = await start("sh", "-c", script)
+    patience = time.monotonic() + 10
+    while not written.exists() and time.monotonic() < patience:
+        pass  # the loop stands still, so that all of it waits in the pipe
+    await ear.until(lambda: len(ear.out[1]) == 200_000)
+    assert ear.pieces == [READ_SIZE, 200_000 - READ_SIZE]
+    child.stdin.write(b"\n")
+    await ear.until(lambda: ear.out[1].endswith(b"small\n"))
 
 
 @pytest.mark.req("S3-22")
