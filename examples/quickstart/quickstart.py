@@ -193,11 +193,8 @@ _REFUSED = (lockgate.ErrorKind.NOT_APPROVED, lockgate.ErrorKind.DENIED)
 
 def _decision(record: DecisionRecord) -> str:
     because = "; ".join(reason.text for reason in record.reasons)
-    if record.approver is not None:
-        answer = "yes" if record.approved else "no"
-        return f"{record.decision}: {because}; asked on the {record.approver}: {answer}"
-    if record.reason == "nobody_to_ask":
-        because += "; nobody is there to be asked, which means no"
+    if record.approver is not None and record.approved:
+        because += f"; {record.approver} said yes"
     return f"{record.decision}: {because}"
 
 

@@ -116,7 +116,9 @@ def walk(
     verdict = _walk(call, snapshot, facts, trail, any_arguments=any_arguments)
     if not isinstance(verdict, Ask):
         decision = Decision.DENY if isinstance(verdict, Refuse) else Decision.ALLOW
-        trail.append(Step(ROAD[len(trail)], decision, verdict.reasons))
+        asked = trail[-1].reasons if trail else ()
+        told = tuple(reason for reason in verdict.reasons if reason not in asked)
+        trail.append(Step(ROAD[len(trail)], decision, told or verdict.reasons))
     return verdict, tuple(trail)
 
 

@@ -95,7 +95,8 @@ def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse
         "which counts as no. Nothing was run. Asking again will not help; go on without it, or "
         "report that it needs a run with a person present or a rule that allows it."
     )
-    return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, reasons, registered)
+    nobody = Reason("nobody_to_ask", "nobody is there to answer, which counts as no")
+    return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, (*reasons, nobody), registered)
 
 
 def said_no(registered: Registered, reasons: tuple[Reason, ...], answer: Answer) -> Refuse:
@@ -105,7 +106,8 @@ def said_no(registered: Registered, reasons: tuple[Reason, ...], answer: Answer)
         f"The approval of {registered.tool.name} was asked for and refused by {answer.approver}."
         f"{note} Nothing was run. Do not repeat the call unless you are told to."
     )
-    return Refuse(ErrorKind.NOT_APPROVED, "said_no", text, reasons, registered, answer)
+    no = Reason("said_no", f"{answer.approver} said no")
+    return Refuse(ErrorKind.NOT_APPROVED, "said_no", text, (*reasons, no), registered, answer)
 
 
 def approver_failed(registered: Registered, reasons: tuple[Reason, ...], approver: str) -> Refuse:
