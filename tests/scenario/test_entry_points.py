@@ -1,0 +1,69 @@
+"""Every road by which a call can come ends at the gate; a new one fails here until it is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+import lockgate
+from lockgate.agent.model import ModelReply, ToolCall
+from lockgate.agent.models.scripted import ScriptedModel
+from lockgate.app.entries import Entry
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.testing.approver import ScriptedApprover
+from lockgate.testing.project import Project
+from lockgate.testing.received import ServerLedger
+from lockgate.testing.script import ScriptedServer, tool
+
+DROP = "mcp__s__drop"
+
+
+async def _by_call(gate: lockgate.Gate) -> None:
+    await gate.call(DROP)
+
+
+async def _by_agent(gate: lockgate.Gate) -> None:
+    wants = ModelReply(calls=(ToolCall("1", DROP, {}),))
+    await gate.agent(model=ScriptedModel([wants, ModelReply("done")])).run("go")
+
+
+IN_PROCESS: dict[Entry, Callable[[lockgate.Gate], Awaitable[None]]] = {
+    Entry.API: _by_call,
+    Entry.AGENT: _by_agent,
+}
+
+
+@pytest.mark.req("S0-17")
+@pytest.mark.parametrize("entry", IN_PROCESS)
+async def test_each_entry_asks_and_a_no_is_a_no(tmp_path: Path, entry: Entry) -> None:
+    """A destructive call by this entry is asked about, with its entry on record, and not sent."""
+    scripted = ScriptedServer(tools=(tool("drop"),), ledger=tmp_path / "ledger")
+    config = lockgate.Config(
+        servers=(ServerSettings("s", scripted.endpoint()),), state_dir=tmp_path / "state"
+    )
+    approver = ScriptedApprover([lockgate.Answer(False, "test")])
+    async with lockgate.open(config, approvers=[approver]) as gate:
+        await IN_PROCESS[entry](gate)
+    (question,) = approver.questions
+    assert (question.tool, question.destructive) == (DROP, True)
+    (segment,) = (tmp_path / "state" / "audit").iterdir()
+    assert f'"entry":"{entry.value}"' in segment.read_text()
+    assert ServerLedger(tmp_path / "ledger").called == ()
+
+
+@pytest.mark.req("S0-17")
+def test_the_command_line_asks(project: Project) -> None:
+    """`lockgate call` without anybody there is a no, with its entry on record."""
+    ledger = project.add("s", ScriptedServer(tools=(tool("drop"),)))
+    assert project.run("call", DROP).returncode == 3
+    (segment,) = project.state.rglob("*.jsonl")
+    assert f'"entry":"{Entry.CLI.value}"' in segment.read_text()
+    assert ledger.called == ()
+
+
+@pytest.mark.req("S0-17")
+def test_the_list_of_entries_is_walked_whole() -> None:
+    """A new entry has to be added to this file."""
+    assert {*IN_PROCESS, Entry.CLI} == set(Entry)
