@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lockgate.agent.model import Message, Model, ModelReply, ToolCall
+    from lockgate.agent.models.scripted import ScriptedModel
+    from lockgate.agent.run import RunResult, RunStatus
     from lockgate.app.build import open
     from lockgate.app.gate import Gate
     from lockgate.app.sync import SyncGate, open_sync
@@ -28,8 +31,10 @@ if TYPE_CHECKING:
         LockgateError,
         PeerError,
     )
+    from lockgate.mcp.endpoint import StdioEndpoint
+    from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
-    from lockgate.settings.config import Config
+    from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
     from lockgate.tools.context import ToolContext
     from lockgate.tools.function import tool
     from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -42,9 +47,13 @@ if TYPE_CHECKING:
         SideEffectLevel,
     )
 
+
 __all__ = [
     "PASS",
+    "AgentSettings",
+    "AnnotationTrust",
     "Answer",
+    "ApprovalSettings",
     "Approver",
     "Audio",
     "ConcurrencyBehavior",
@@ -63,31 +72,61 @@ __all__ = [
     "Later",
     "LocalError",
     "LockgateError",
+    "Message",
+    "Model",
+    "ModelReply",
     "Outcome",
     "PeerError",
     "Question",
     "ResourceLink",
+    "RunResult",
+    "RunStatus",
     "Scope",
+    "ScriptedModel",
+    "ServerSettings",
     "SideEffectLevel",
+    "StdioEndpoint",
     "Suspended",
     "SyncGate",
     "Text",
     "Tool",
+    "ToolCall",
     "ToolContext",
     "ToolDefinition",
     "ToolResult",
+    "Verdict",
     "open",
     "open_sync",
     "tool",
 ]
 
 _HOME: Mapping[str, tuple[str, ...]] = {
+    "lockgate.agent.model": (
+        "Message",
+        "Model",
+        "ModelReply",
+        "ToolCall",
+    ),
+    "lockgate.agent.models.scripted": ("ScriptedModel",),
+    "lockgate.agent.run": (
+        "RunResult",
+        "RunStatus",
+    ),
     "lockgate.app.build": ("open",),
     "lockgate.app.gate": ("Gate",),
-    "lockgate.app.sync": ("SyncGate", "open_sync"),
+    "lockgate.app.sync": (
+        "SyncGate",
+        "open_sync",
+    ),
     "lockgate.calls.call": ("Suspended",),
     "lockgate.calls.explain": ("Explanation",),
-    "lockgate.content": ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"),
+    "lockgate.content": (
+        "Audio",
+        "EmbeddedResource",
+        "Image",
+        "ResourceLink",
+        "Text",
+    ),
     "lockgate.errors": (
         "ConfigError",
         "ContractError",
@@ -96,12 +135,36 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "LockgateError",
         "PeerError",
     ),
-    "lockgate.policy.approval": ("PASS", "Answer", "Approver", "Later", "Question", "Scope"),
-    "lockgate.settings.config": ("Config",),
+    "lockgate.mcp.endpoint": ("StdioEndpoint",),
+    "lockgate.mcp.host.settings": (
+        "AnnotationTrust",
+        "ServerSettings",
+        "Verdict",
+    ),
+    "lockgate.policy.approval": (
+        "PASS",
+        "Answer",
+        "Approver",
+        "Later",
+        "Question",
+        "Scope",
+    ),
+    "lockgate.settings.config": (
+        "AgentSettings",
+        "ApprovalSettings",
+        "Config",
+    ),
     "lockgate.tools.context": ("ToolContext",),
     "lockgate.tools.function": ("tool",),
-    "lockgate.tools.result": ("ErrorKind", "Outcome", "ToolResult"),
-    "lockgate.tools.tool": ("Tool", "ToolDefinition"),
+    "lockgate.tools.result": (
+        "ErrorKind",
+        "Outcome",
+        "ToolResult",
+    ),
+    "lockgate.tools.tool": (
+        "Tool",
+        "ToolDefinition",
+    ),
     "lockgate.traits": (
         "ConcurrencyBehavior",
         "DestructiveBehavior",

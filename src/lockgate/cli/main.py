@@ -149,3 +149,13 @@ def main(argv: list[str] | None = None) -> int:
         # The reader of our output went away: end quietly, as other programs do.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except Exception as error:  # noqa: BLE001 - the last line: a fault of ours ends in words
+        if os.environ.get("LOCKGATE_TRACEBACK"):
+            raise
+        # Its text may hold an argument or a secret, so it is shown to those who ask for it.
+        kind = type(error).__name__
+        click.echo(
+            f"internal error: {kind}. This is a fault of lockgate, please tell us.", err=True
+        )
+        click.echo("Set LOCKGATE_TRACEBACK=1 to see where it happened.", err=True)
+        return Exit.FAILED
