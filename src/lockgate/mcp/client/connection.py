@@ -181,9 +181,10 @@ class Connection:
         identity = self._pending.next_id()
         message = _made(make, identity)
         limit = self.request_timeout if timeout is None else timeout
-        waiting = Waiting(message.method or "", loop.create_future(), asyncio.current_task())
+        waiting = Waiting(
+            message.method or "", loop.create_future(), asyncio.current_task(), loop.time() + limit
+        )
         self._pending.add(identity, waiting)
-        clock = loop.call_later(limit, waiting.time_is_up)
         try:
             await link.send(message)
             waiting.sender = None
@@ -198,8 +199,6 @@ class Connection:
         except BaseException:
             self._pending.drop(identity)
             raise
-        finally:
-            clock.cancel()
         if isinstance(result, PeerError):
             raise result
         if result is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from typing import Any, TypeAlias
 
 from msgspec import Raw
@@ -24,21 +25,24 @@ Answer: TypeAlias = Raw | Failure
 
 
 class Waiting:
-    """One request under way, as its waiter, its answer and its clock share it."""
+    """One request under way, as its waiter, its answer and the clock share it."""
 
-    __slots__ = ("_cut_off", "answer", "method", "sender")
+    __slots__ = ("_cut_off", "answer", "due", "method", "sender")
 
     def __init__(
         self,
         method: str,
         answer: asyncio.Future[Answer | PeerError | None],
         sender: asyncio.Task[Any] | None,
+        due: float,
     ) -> None:
         self.method = method
         self.answer = answer
         """What came; an error if none can come any more; None when time is up."""
         self.sender = sender
         """The task that waits until its frame can be written; None once that is done."""
+        self.due = due
+        """Loop time at which it is given up."""
         self._cut_off: int | None = None
 
     def settle(self, what: Answer | PeerError | None) -> None:
@@ -48,6 +52,7 @@ class Waiting:
 
     def time_is_up(self) -> None:
         """Called by the clock. Whoever still waits for room can only be told by cancelling it."""
+        self.due = math.inf  # told once
         if self.sender is None:
             self.settle(None)
         else:
@@ -61,15 +66,21 @@ class Waiting:
 
 
 class PendingRequests:
-    """The open requests of one connection."""
+    """The open requests of one connection, and the clock that gives them up.
 
-    __slots__ = ("_failures", "_last", "_open", "_peer", "stray")
+    One timer serves them all: nearly every request is answered long before its time is up, and a
+    timer of its own, set and taken back, costs as much as writing the frame.
+    """
+
+    __slots__ = ("_clock", "_failures", "_last", "_next_look", "_open", "_peer", "stray")
 
     def __init__(self, failures: Failures) -> None:
         self._failures = failures
         self._peer = failures.peer
         self._open: dict[RequestId, Waiting] = {}
         self._last = 0
+        self._clock: asyncio.TimerHandle | None = None
+        self._next_look = math.inf
         self.stray: str | None = None
         """What came last that answered nothing, for the message of a request that times out."""
 
@@ -82,8 +93,10 @@ class PendingRequests:
         return self._last
 
     def add(self, identity: int, waiting: Waiting) -> None:
-        """Let it be settled by whatever answers `identity`."""
+        """Let it be settled by whatever answers `identity`, or by the clock."""
         self._open[identity] = waiting
+        if waiting.due < self._next_look:
+            self._look_at(waiting.due)
 
     def drop(self, identity: int) -> None:
         """Stop waiting; an answer that comes later is late."""
@@ -121,10 +134,29 @@ class PendingRequests:
 
         What was written may have been acted on, so the fate is UNKNOWN.
         """
-        open_ = tuple(self._open.values())
-        self._open.clear()
-        for waiting in open_:
+        for identity, waiting in tuple(self._open.items()):
             waiting.settle(self._failures.unanswered(waiting.method, reason))
+            if waiting.sender is None:  # else the clock goes on for whoever waits for room
+                del self._open[identity]
+        if not self._open:
+            self._look_at(math.inf)
+
+    def _look_at(self, due: float) -> None:
+        """Set the timer to this time, and to no other."""
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+        self._next_look = due
+        if due < math.inf:
+            self._clock = asyncio.get_running_loop().call_at(due, self._look)
+
+    def _look(self) -> None:
+        """Give up what is due, and look again when the next one is."""
+        due = max(self._next_look, asyncio.get_running_loop().time())
+        for waiting in tuple(self._open.values()):
+            if waiting.due <= due:
+                waiting.time_is_up()
+        self._look_at(min((waiting.due for waiting in self._open.values()), default=math.inf))
 
     def _unknown(self, identity: RequestId) -> None:
         if isinstance(identity, str):
