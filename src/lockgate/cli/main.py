@@ -124,7 +124,7 @@ def cli(config: Path | None) -> None:
     """One gate for every tool an agent can call: local tools and those of any MCP server."""
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: list[str] | None = None, program: click.Command = cli) -> int:
     """Run the program and return its exit code (`cli.exit.Exit`)."""
     from lockgate.cli.exit import Exit, of_error
 
@@ -133,7 +133,7 @@ def main(argv: list[str] | None = None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
-        code = cli.main(args=argv, prog_name="lockgate", standalone_mode=False)
+        code = program.main(args=argv, prog_name="lockgate", standalone_mode=False)
         return int(code) if isinstance(code, int) else Exit.DONE
     except click.exceptions.Abort:
         return Exit.INTERRUPTED
@@ -149,7 +149,7 @@ def main(argv: list[str] | None = None) -> int:
         # The reader of our output went away: end quietly, as other programs do.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
-    except Exception as error:  # noqa: BLE001 - the last line: a fault of ours ends in words
+    except Exception as error:  # the last line: a fault of ours ends in words
         if os.environ.get("LOCKGATE_TRACEBACK"):
             raise
         # Its text may hold an argument or a secret, so it is shown to those who ask for it.
