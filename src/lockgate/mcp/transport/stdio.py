@@ -17,6 +17,7 @@ from lockgate.mcp.protocol.framing import LIMIT, LineFramer, Oversized
 from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver
 from lockgate.mcp.transport.sendqueue import SendQueue
+from lockgate.mcp.transport.writer import FrameWriter
 from lockgate.process.child import Child, Grace
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, expand_home
@@ -98,6 +99,7 @@ class _StdioLink:
         self._queue = SendQueue()
         self._child: Child | None = None
         self._stdin: asyncio.WriteTransport | None = None
+        self._writer: FrameWriter | None = None
         self._open_outputs = {1, 2}
         self._refusal: str | None = None
         """Why nothing can be sent any more; None while it can."""
@@ -109,6 +111,7 @@ class _StdioLink:
         """The child that we listen to; it may have ended already."""
         self._child = child
         self._stdin = child.stdin
+        self._writer = FrameWriter(child.stdin)
         if child.status is not None:
             self.process_exited()
         elif self._refusal is not None:
@@ -123,14 +126,14 @@ class _StdioLink:
             raise LocalError("a frame on standard input holds a newline: it would be two")
         if self._queue.standing and self._refusal is None:
             await self._queue.wait()
-        stdin = self._stdin
-        if self._refusal is not None or stdin is None or stdin.is_closing():
+        stdin, writer = self._stdin, self._writer
+        if self._refusal is not None or stdin is None or writer is None or stdin.is_closing():
             raise self._error(
                 f"nothing was sent: {self._refusal or 'its standard input is closed'}",
                 Fate.NOT_SENT,
             )
         # In one piece: asyncio keeps what the pipe does not take, and writes it on.
-        stdin.write(payload + b"\n")
+        writer.write(payload)
         self._queue.advance()
 
     def abandon(self, request: RequestId) -> bool:
@@ -142,7 +145,9 @@ class _StdioLink:
         return self._tail.text()
 
     def leave(self) -> None:
-        """We are about to close it."""
+        """We are about to close it; what was sent is still written."""
+        if self._writer is not None:
+            self._writer.flush()
         self._refuse("the connection was closed")
         self._finish(Phase.CLOSE)
 
@@ -155,6 +160,8 @@ class _StdioLink:
             return
         if self._closed:
             return
+        if self._writer is not None:
+            self._writer.heard()
         receiver = self._receiver
         try:
             for frame in self._framer.feed(data):
