@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ class Project:
         """Configure a server; what it receives is written to the ledger that is returned."""
         ledger = self.root / f"{name}.ledger"
         if isinstance(server, ScriptedServer):
-            object.__setattr__(server, "ledger", ledger)
-            server = server.endpoint(file=self.root / f"{name}.script")
+            recorded = replace(server, ledger=ledger)
+            server = recorded.endpoint(file=self.root / f"{name}.script")
         entry: dict[str, Any] = {"name": name, "command": server.command, "args": list(server.args)}
         self.servers.append({**entry, **keys})
         return ServerLedger(ledger)
