@@ -21,7 +21,7 @@ from lockgate.mcp.transport.base import Link, Receiver, Transport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.process.child import Grace
 from lockgate.process.outlast import outlast
-from lockgate.testing import in_process
+from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.transports import CONTRACT, Check, Reach, fails_to_open, hold
 
@@ -49,7 +49,7 @@ def over_memory() -> Reach:
     """In this loop."""
 
     def reach(server: ScriptedServer, *, frame_limit: int = LIMIT) -> Transport:
-        return in_process.transport(server, grace=SHORT, frame_limit=frame_limit)
+        return LoopServer(server).transport(grace=SHORT, frame_limit=frame_limit)
 
     return reach
 
@@ -137,7 +137,7 @@ class SocketTransport:
         opening = asyncio.create_task(asyncio.open_connection(sock=sock))
         try:
             await asyncio.wait((opening,))
-            await in_process.serving(server)(SocketPeer(*opening.result()))
+            await LoopServer(server).serve(SocketPeer(*opening.result()))
         finally:
             await asyncio.wait((opening,))
             opening.result()[1].close()

@@ -26,7 +26,8 @@ from lockgate.process.child import Grace
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since
 from lockgate.testing.fleet import Fleet
 from lockgate.testing.received import ServerLedger
-from lockgate.testing.script import Answer, Close, Exit, ScriptedServer, Spawn, Stderr, When
+from lockgate.testing.script import ScriptedServer, When
+from lockgate.testing.steps import Answer, Close, Exit, Spawn, Stderr
 from lockgate.tools.result import ErrorKind
 
 CALL = "tools/call"

@@ -15,19 +15,8 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.status import ServerState
 from lockgate.testing.belongings import alive
 from lockgate.testing.fleet import Fleet
-from lockgate.testing.script import (
-    LEGACY,
-    MODERN,
-    Answer,
-    Exit,
-    Kill,
-    Raw,
-    ScriptedServer,
-    Sleep,
-    Stderr,
-    When,
-    tool,
-)
+from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Exit, Kill, Raw, Sleep, Stderr
 from lockgate.tools.result import ErrorKind
 
 SLOW = tool("slow", annotations={"readOnlyHint": False})
@@ -246,9 +235,12 @@ import asyncio, gc, signal, os
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
-from lockgate.testing.memory_server import SILENCE, MemoryServer
-from lockgate.testing.script import tool
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer, When, tool
 from lockgate.tools.registry import Registry
+
+def server(*rules):
+    return LoopServer(ScriptedServer((tool("t"),), rules=rules, revisions=LEGACY))
 
 def make(*servers):
     by_name = {f"s{n}": server for n, server in enumerate(servers)}
@@ -257,16 +249,15 @@ def make(*servers):
 
 async def round(number):
     asyncio.get_running_loop().slow_callback_duration = 60  # the machine may be busy
-    hangs = MemoryServer().on("initialize", SILENCE)
-    slow = MemoryServer(tool("t")).on("tools/call", SILENCE)
-    a, b, c = make(MemoryServer(tool("t"))), make(slow), make(MemoryServer(tool("t")))
+    hangs = server(When("initialize"))
+    a, b, c = make(server()), make(server(When("tools/call"))), make(server())
     await asyncio.gather(*(m.start(Registry()) for m in (a, b, c)))
     await b.close()
     await asyncio.create_task(a.close())
     await a.close()
     del c
     gc.collect()
-    d = make(hangs, MemoryServer())
+    d = make(hangs, server())
     starting = asyncio.create_task(d.start(Registry()))
     await hangs.hears("initialize")
     closed = asyncio.Event()

@@ -10,7 +10,8 @@ import pytest
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.policy.ceiling import refusal, whole
 from lockgate.testing.fleet import Fleet
-from lockgate.testing.script import Answer, ScriptedServer, Shape, Sleep, When, tool
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Shape, Sleep
 from lockgate.tools.naming import NAME
 from lockgate.tools.result import ErrorKind
 from lockgate.tools.tool import Tool

@@ -13,16 +13,8 @@ import pytest
 
 from lockgate.mcp.host.settings import Verdict
 from lockgate.testing.fleet import Fleet
-from lockgate.testing.script import (
-    LEGACY,
-    Answer,
-    Ask,
-    ScriptedServer,
-    Send,
-    Sleep,
-    When,
-    tool,
-)
+from lockgate.testing.script import LEGACY, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Ask, Send, Sleep
 from lockgate.tools.result import ErrorKind
 from lockgate.traits import ConcurrencyBehavior, SideEffectLevel
 

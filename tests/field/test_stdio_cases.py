@@ -22,20 +22,8 @@ from lockgate.mcp.protocol.results import CallResult
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.process.child import Grace
 from lockgate.testing.belongings import Belongings, left_since
-from lockgate.testing.script import (
-    ECHO,
-    Answer,
-    Deaf,
-    Exit,
-    Raw,
-    ScriptedServer,
-    Send,
-    Shape,
-    Sleep,
-    Step,
-    When,
-    tool,
-)
+from lockgate.testing.script import ECHO, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Deaf, Exit, Raw, Send, Shape, Sleep, Step
 
 CALL = "tools/call"
 LIST = "tools/list"

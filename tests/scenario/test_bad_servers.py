@@ -14,20 +14,8 @@ import pytest
 
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.testing.project import Project
-from lockgate.testing.script import (
-    LEGACY,
-    Answer,
-    Ask,
-    Exit,
-    Raw,
-    ScriptedServer,
-    Shape,
-    Sleep,
-    Spawn,
-    Stderr,
-    When,
-    tool,
-)
+from lockgate.testing.script import LEGACY, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Ask, Exit, Raw, Shape, Sleep, Spawn, Stderr
 
 
 @dataclass(frozen=True)

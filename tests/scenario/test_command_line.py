@@ -14,7 +14,8 @@ import pytest
 
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.testing.project import Project
-from lockgate.testing.script import Answer, Exit, ScriptedServer, Stderr, When, tool
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Exit, Stderr
 
 READS = {"readOnlyHint": True}
 ADDS = {"readOnlyHint": False, "destructiveHint": False}

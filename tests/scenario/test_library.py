@@ -16,7 +16,8 @@ from lockgate.settings.config import AgentSettings
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.received import ServerLedger
-from lockgate.testing.script import Exit, ScriptedServer, When, tool
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Exit
 
 READS = {"readOnlyHint": True}
 

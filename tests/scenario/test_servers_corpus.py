@@ -15,7 +15,9 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings
 from lockgate.mcp.host.status import StartReport
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer, When
+from lockgate.testing.steps import Answer, Exit
 from lockgate.tools.naming import NAME
 from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
@@ -31,40 +33,36 @@ NO_LIST = {"mysql-benborla", "supabase"}
 """They ended at tools/list, or refused it."""
 
 
-class Recorded:
-    """Says what the real server said."""
-
-    def __init__(self, server: MemoryServer, *answers: dict[str, Any]) -> None:
-        self._server = server
-        self._answers = list(answers)
-
-    async def __call__(self, message: Message) -> Any:
-        recorded = self._answers.pop(0)
-        if "error" in recorded:
-            error = recorded["error"]
-            raise RpcError(error["code"], error["message"], error.get("data"))
-        if "_eof" in recorded:
-            self._server.hang_up()
-        if "result" not in recorded:
-            return SILENCE
-        return recorded["result"]
+def _recorded(method: str, *answers: dict[str, Any]) -> tuple[When, ...]:
+    """Say what the real server said, one answer after the other; asked once more, it ends."""
+    rules: list[When] = []
+    for answer in answers:
+        if "_eof" in answer:
+            rules.append(When(method, Exit(), nth=1))
+        elif "result" in answer or "error" in answer:
+            said = Answer(result=answer.get("result"), error=answer.get("error"))
+            rules.append(When(method, said, nth=1))
+        else:
+            rules.append(When(method, nth=1))
+    return (*rules, When(method, Exit()))
 
 
-def _replay(name: str) -> MemoryServer:
+def _replay(name: str) -> ScriptedServer:
     recorded = SERVERS[name]
-    server = MemoryServer(name=name)
     probe = recorded.get("discover", {"_timeout": 1})
     modern = "2026-07-28" in probe.get("result", {}).get("supportedVersions", ())
     pages = recorded.get("tools_list_2026") if modern else None
-    server.on("server/discover", Recorded(server, probe))
-    server.on("initialize", Recorded(server, recorded["initialize"]))
-    server.on("tools/list", Recorded(server, *(pages or recorded.get("tools_list") or ())))
-    return server
+    rules = (
+        *_recorded("server/discover", probe),
+        *_recorded("initialize", recorded["initialize"]),
+        *_recorded("tools/list", *(pages or recorded.get("tools_list") or ())),
+    )
+    return ScriptedServer((), rules=rules, revisions=LEGACY, name=name)
 
 
 @asynccontextmanager
 async def _started(trust: AnnotationTrust) -> AsyncGenerator[tuple[StartReport, Registry], None]:
-    servers = {name: _replay(name) for name in SERVERS}
+    servers = {name: LoopServer(_replay(name)) for name in SERVERS}
     settings = [
         ServerSettings(name, StdioEndpoint("x"), request_timeout=1.5, annotation_trust=trust)
         for name in SERVERS

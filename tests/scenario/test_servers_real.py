@@ -13,7 +13,8 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.mcp.host.status import ServerState
 from lockgate.testing.fleet import Fleet
-from lockgate.testing.script import Answer, ScriptedServer, Sleep, When, tool
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Sleep
 from lockgate.tools.result import ErrorKind
 
 PROGRAMS = Path(sys.executable).parent

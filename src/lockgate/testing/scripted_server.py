@@ -5,7 +5,7 @@
 Standard library only, and little of it, so that it starts in a few hundredths of a second. The
 script is made by `lockgate.testing.script`, which documents what can be in it. Half of this file
 knows MCP and does nothing (`Conversation`: what a frame makes it do, as effects), half does the
-effects (`Process`); `lockgate.testing.in_process` does them in a caller's event loop instead.
+effects (`Process`); `lockgate.testing.loop_server` does them in a caller's event loop instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ if TYPE_CHECKING:  # typing takes longer to import than this server to start
     Json: TypeAlias = dict[str, Any]
     Effect: TypeAlias = tuple[Any, ...]
     """`("sleep", s)`, `("write", bytes, piece, pause)`, `("stderr", bytes)`, `("exit", code)`,
-    `("kill", number)`, `("close", fd)`, `("spawn", s)`, `("reply", id)`, `("deaf",)`."""
+    `("kill", number)`, `("close", fd)`, `("spawn", s)`, `("reply", id)`, `("deaf",)`; in an event
+    loop also `("do", step, message)`."""
     Strand: TypeAlias = Generator[Effect, Json | None, None]
     """What one message makes the server do, step by step; strands run side by side."""
 
@@ -71,6 +72,7 @@ class Conversation:
         self.replies: dict[int | str, Json] = {}
         """What the client answered to requests of ours, until the strand that waits takes it."""
         self.ledger = Ledger(script.get("ledger"), script["name"])
+        self._modern = any(name >= MODERN for name in script["revisions"])
         self._counts: dict[int, int] = {}
         self._asked = 0
         self._cancelled: set[int | str] = set()
@@ -78,20 +80,19 @@ class Conversation:
     def opening(self) -> Strand:
         """What it does before it reads anything."""
         self.ledger.write("start")
-        yield from self._steps(self.script["opening"], None)
+        yield from self.steps(self.script["opening"], None)
 
     def ending(self) -> Strand:
         """What it does when the client has hung up; then it ends, unless told otherwise."""
         self.ledger.write("eof")
-        yield from self._steps(self.script["ending"], None)
+        yield from self.steps(self.script["ending"], None)
         if not self.script["ignores_eof"]:
             yield ("exit", 0)
 
-    def received(self, frame: bytes) -> Strand | None:
-        """What one frame makes it do."""
-        message = _decoded(frame)
+    def received(self, message: Json | None, size: int) -> Strand | None:
+        """What one frame of that size makes it do, `decoded`."""
         if message is None:
-            self.ledger.write("garbage", size=len(frame))
+            self.ledger.write("garbage", size=size)
             return None
         if "method" not in message:
             self.ledger.write("reply", message=message)
@@ -110,19 +111,20 @@ class Conversation:
             if "id" not in message:
                 return None
             steps = self.script["default"]
-        return self._steps(steps, message)
+        return self.steps(steps, message)
 
     def _matching(self, method: str, params: Json) -> list[Json] | None:
-        """The steps of the first rule that is for this message."""
-        for place, rule in enumerate(self.script["rules"]):
+        """The steps of the first rule that is for this message. Rules come, and never go."""
+        for rule in self.script["rules"]:
             if rule["method"] != method or rule["tool"] not in (None, params.get("name")):
                 continue
-            count = self._counts[place] = self._counts.get(place, 0) + 1
+            count = self._counts[id(rule)] = self._counts.get(id(rule), 0) + 1
             if rule["nth"] in (None, count) and count % rule["every"] == 0:
                 return rule["steps"]
         return None
 
-    def _steps(self, steps: list[Json], message: Json | None) -> Strand:
+    def steps(self, steps: list[Json], message: Json | None) -> Strand:
+        """Do these about a message, as long as it is not cancelled."""
         identity = None if message is None else message.get("id")
         for step in steps:
             if identity is not None and identity in self._cancelled:
@@ -145,6 +147,8 @@ class Conversation:
             elif kind == "stderr":
                 for _ in range(step["times"]):
                     yield ("stderr", step["text"].encode("utf-8", "surrogateescape"))
+            elif kind == "do":
+                yield ("do", step["step"], message)
             else:
                 yield (kind, *step["with"])
 
@@ -177,7 +181,7 @@ class Conversation:
             return {**head, "result": step["result"]}
         params: Json = message.get("params") or {}
         meta: Json = params.get("_meta") or {}
-        version = meta.get(VERSION)
+        version = meta.get(VERSION) if self._modern else None  # older ones have no such key
         if version is not None and version not in self.script["revisions"]:
             return {**head, "error": self._unsupported(version)}
         text = self._text(step, params)
@@ -199,7 +203,7 @@ class Conversation:
             return {"protocolVersion": chosen, "serverInfo": self._info(), **self._abilities()}
         if method == "initialize":
             return self._unsupported(params.get("protocolVersion", ""))
-        if method == "server/discover" and len(legacy) < len(revisions):
+        if method == "server/discover" and self._modern:
             modern = [name for name in revisions if name >= MODERN]
             return {"supportedVersions": modern, **self._abilities(), **KEEP}
         if method == "tools/list":
@@ -246,7 +250,7 @@ class Conversation:
         return {"code": -32022, "message": "Unsupported protocol version", "data": data}
 
 
-def _decoded(frame: bytes) -> Json | None:
+def decoded(frame: bytes) -> Json | None:
     """A JSON object; None for all else."""
     try:
         value: Any = json.loads(frame)
@@ -322,7 +326,7 @@ class Process:
             return False
         *lines, self._input = (self._input + data).split(b"\n")
         for line in lines:
-            strand = self._talk.received(line)
+            strand = self._talk.received(decoded(line), len(line))
             if strand is not None:
                 self._advance(strand)
         for name in [n for n in self._waiting if n in self._talk.replies]:

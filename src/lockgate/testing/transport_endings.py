@@ -7,7 +7,8 @@ import asyncio
 from lockgate.errors import Fault, PeerError, Phase
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.receiver import RecordingReceiver
-from lockgate.testing.script import Answer, Close, Exit, Kill, ScriptedServer, Send, Sleep, When
+from lockgate.testing.script import ScriptedServer, When
+from lockgate.testing.steps import Answer, Close, Exit, Kill, Send, Sleep
 from lockgate.testing.transport_bench import Bench, Check, ContractViolation, call, require
 
 STUBBORN = ScriptedServer(ignores_eof=True, ignores_sigterm=True)

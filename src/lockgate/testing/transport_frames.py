@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 
-from lockgate.testing.script import Answer, Ask, Raw, ScriptedServer, Send, Shape, Sleep, When
+from lockgate.testing.script import ScriptedServer, When
+from lockgate.testing.steps import Answer, Ask, Raw, Send, Shape, Sleep
 from lockgate.testing.transport_bench import Bench, Check, call, require, text_of
 
 MEGABYTE = 1 << 20

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from lockgate.mcp.transport.base import Link
-from lockgate.testing.script import Close, Deaf, Exit, ScriptedServer, When
+from lockgate.testing.script import ScriptedServer, When
+from lockgate.testing.steps import Close, Deaf, Exit
 from lockgate.testing.transport_bench import Bench, Check, call, not_sent, require, stuck
 
 PAYLOAD = "x" * 65_536

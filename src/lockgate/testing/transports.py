@@ -5,7 +5,7 @@
         await hold(check, my_reach, tmp_path)
 
 `my_reach` makes a transport to a `ScriptedServer`: started as the program of its `endpoint()`, or
-served in this loop by `lockgate.testing.in_process.serving` over whatever carries your frames.
+served in this loop by `LoopServer.serve` over whatever carries your frames.
 Needs Linux: what is left behind is counted in /proc.
 """
 

@@ -19,7 +19,7 @@ from lockgate.mcp.protocol.jsonrpc import Outgoing
 from lockgate.mcp.transport.base import Link, Transport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.process.child import Grace
-from lockgate.testing import in_process
+from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import (
@@ -28,16 +28,11 @@ from lockgate.testing.script import (
     INLINE,
     LEGACY,
     MODERN,
-    Answer,
-    Ask,
-    Exit,
-    Raw,
     ScriptedServer,
-    Send,
-    Sleep,
     When,
     tool,
 )
+from lockgate.testing.steps import Answer, Ask, Exit, Raw, Send, Sleep
 
 SPEC = Path(__file__).parents[3] / "spec"
 NEWEST = "2026-07-28"
@@ -56,7 +51,7 @@ def as_process(server: ScriptedServer) -> Transport:
 
 def in_loop(server: ScriptedServer) -> Transport:
     """In this event loop."""
-    return in_process.transport(server, grace=0.2)
+    return LoopServer(server).transport(grace=0.2)
 
 
 @pytest.fixture(params=[as_process, in_loop])
@@ -103,7 +98,7 @@ async def test_it_speaks_both_eras(run: Run) -> None:
 
 
 REFUSALS: list[tuple[tuple[str, ...], str, dict[str, Any], int]] = [
-    (LEGACY, "server/discover", {"_meta": META}, -32022),
+    (LEGACY, "server/discover", {"_meta": META}, -32601),
     (MODERN, "initialize", {"protocolVersion": "2025-11-25"}, -32022),
     (MODERN, "tools/list", {"_meta": {**META, next(iter(META)): "2031-01-01"}}, -32022),
     (BOTH_ERAS, "tools/call", {"name": "nobody"}, -32602),

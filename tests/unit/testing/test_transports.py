@@ -14,7 +14,7 @@ from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.protocol.framing import LIMIT
 from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver, Transport
-from lockgate.testing import in_process
+from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.transports import (
@@ -191,7 +191,7 @@ async def test_a_planted_violation_is_caught(
 async def test_opening_where_it_must_fail_is_caught() -> None:
     """A transport that opens, or that fails as if something had been sent."""
     with pytest.raises(ContractViolation, match="was reached"):
-        await fails_to_open(in_process.transport(ScriptedServer()))
+        await fails_to_open(LoopServer(ScriptedServer()).transport())
 
     class Failing(Spoilt):
         @asynccontextmanager
@@ -200,7 +200,7 @@ async def test_opening_where_it_must_fail_is_caught() -> None:
             yield Wrapper(receiver)
 
     with pytest.raises(ContractViolation, match="fate"):
-        await fails_to_open(Failing(in_process.transport(ScriptedServer()), Wrapper))
+        await fails_to_open(Failing(LoopServer(ScriptedServer()).transport(), Wrapper))
 
 
 def test_every_check_says_what_it_checks() -> None:
@@ -211,7 +211,7 @@ def test_every_check_says_what_it_checks() -> None:
 
 def _reach(plant: type[Wrapper]) -> Callable[..., Transport]:
     def reach(server: ScriptedServer, *, frame_limit: int = LIMIT) -> Transport:
-        return Spoilt(in_process.transport(server, grace=0.05, frame_limit=frame_limit), plant)
+        return Spoilt(LoopServer(server).transport(grace=0.05, frame_limit=frame_limit), plant)
 
     return reach
 

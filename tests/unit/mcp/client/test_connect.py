@@ -14,7 +14,9 @@ from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.eras import Era
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.memory import MemoryTransport, PeerLink
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer, When
+from lockgate.testing.steps import Answer, Do, Exit, Message, Raw, Step
 
 CLIENT = ClientIdentity("test", "1")
 
@@ -29,8 +31,13 @@ DISCOVERED: Mapping[str, Any] = {
 }
 
 
+def _server(*rules: When) -> LoopServer:
+    """A legacy server, but for the rules."""
+    return LoopServer(ScriptedServer((), rules=rules, revisions=LEGACY, name="fake"))
+
+
 async def _connect(
-    server: MemoryServer,
+    server: LoopServer,
     *,
     patience: float = 5.0,
     timeout: float = 5.0,
@@ -46,26 +53,26 @@ async def _connect(
     )
 
 
-def _initialized(version: Any) -> dict[str, Any]:
+def _initialized(version: Any) -> Answer:
     info = {"name": "old", "version": "2"}
-    return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    return Answer(
+        result={"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    )
 
 
-def _raises(code: int, message: str = "no", data: Any = None) -> Any:
-    async def answer(request: Message) -> Any:
-        raise RpcError(code, message, data)
-
-    return answer
+def _refusal(code: int, message: str = "no", **data: Any) -> Answer:
+    more = {"data": data} if data else {}
+    return Answer(error={"code": code, "message": message, **more})
 
 
-def _methods(server: MemoryServer) -> list[str]:
+def _methods(server: LoopServer) -> list[str]:
     return [message["method"] for message in server.received if "method" in message]
 
 
 @pytest.mark.req("B-08")
 async def test_a_modern_server_is_spoken_to_without_a_handshake() -> None:
     """server/discover is answered: no initialize, and every request carries its `_meta`."""
-    server = MemoryServer().on("server/discover", DISCOVERED)
+    server = _server(When("server/discover", Answer(result=DISCOVERED)))
     session = await _connect(server)
     assert (session.revision.name, session.revision.era) == ("2026-07-28", Era.MODERN)
     assert (session.profile.name, session.profile.instructions) == ("modern", "Be kind.")
@@ -83,7 +90,7 @@ async def test_a_modern_server_is_spoken_to_without_a_handshake() -> None:
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 async def test_a_legacy_server_is_initialized_in_the_same_process(version: str) -> None:
     """PB-041, PB-043: any refusal of the probe, then initialize; an older version is used."""
-    server = MemoryServer().on("initialize", _initialized(version))
+    server = _server(When("initialize", _initialized(version)))
     session = await _connect(server)
     assert session.revision.name == version
     assert (session.profile.name, session.profile.version) == ("old", "2")
@@ -100,21 +107,21 @@ async def test_a_legacy_server_is_initialized_in_the_same_process(version: str) 
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "steps",
     [
-        _raises(-32601),
-        _raises(-32602, "Invalid request parameters"),
-        _raises(-32000, "Not initialized"),
-        {"tools": []},
-        b"<html>not found</html>",
-        b'{"jsonrpc":"2.0","id":1,"result":"nonsense"}',
-        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"bad"}}',
-        SILENCE,
+        (_refusal(-32601),),
+        (_refusal(-32602, "Invalid request parameters"),),
+        (_refusal(-32000, "Not initialized"),),
+        (Answer(result={"tools": []}),),
+        (Raw(b"<html>not found</html>\n"),),
+        (Raw(b'{"jsonrpc":"2.0","id":1,"result":"nonsense"}\n'),),
+        (Answer(id=(None,), error={"code": -32600, "message": "bad"}),),
+        (),
     ],
 )
-async def test_whatever_is_no_modern_answer_means_legacy(answer: Any) -> None:
+async def test_whatever_is_no_modern_answer_means_legacy(steps: tuple[Step, ...]) -> None:
     """PB-043: each connects quickly, the silent ones after the short patience."""
-    server = MemoryServer().on("server/discover", answer)
+    server = _server(When("server/discover", *steps))
     async with asyncio.timeout(2):
         session = await _connect(server, patience=0.05)
     assert session.revision.name == "2025-11-25"
@@ -125,12 +132,7 @@ async def test_whatever_is_no_modern_answer_means_legacy(answer: Any) -> None:
 
 async def test_a_server_that_exits_on_the_probe_is_started_again() -> None:
     """PB-043: at once, and then initialized without a probe."""
-
-    async def exit_now(message: Message) -> Any:
-        server.hang_up()
-        return SILENCE
-
-    server = MemoryServer().on("server/discover", exit_now)
+    server = _server(When("server/discover", Exit()))
     session = await _connect(server)
     await session.close()
     assert server.connections == 2
@@ -141,16 +143,17 @@ async def test_a_modern_server_that_starts_slowly_is_still_found() -> None:
     """It answers the probe when initialize is on its way, and then refuses that one."""
     hold = asyncio.Event()
 
-    async def late(message: Message) -> Any:
+    async def late(message: Message) -> None:
         await hold.wait()
-        return DISCOVERED
 
-    async def refuse(message: Message) -> Any:
+    async def release(message: Message) -> None:
         hold.set()
         await asyncio.sleep(0)
-        raise RpcError(-32601, "Method not found")
 
-    server = MemoryServer().on("server/discover", late).on("initialize", refuse)
+    server = _server(
+        When("server/discover", Do(late), Answer(result=DISCOVERED)),
+        When("initialize", Do(release), _refusal(-32601, "Method not found")),
+    )
     session = await _connect(server, patience=0.02)
     assert session.revision.name == "2026-07-28"
     assert session.profile.name == "modern"
@@ -159,49 +162,51 @@ async def test_a_modern_server_that_starts_slowly_is_still_found() -> None:
 
 async def test_a_list_of_versions_in_a_refusal_is_used_for_one_retry() -> None:
     """PB-041: -32602 with data.supported while initializing."""
-    tries: list[str] = []
-
-    async def initialize(message: Message) -> Any:
-        tries.append(message["params"]["protocolVersion"])
-        if tries[-1] != "2025-03-26":
-            raise RpcError(-32602, "Unsupported", {"supported": ["2025-03-26", "2024-01-01"]})
-        return _initialized("2025-03-26")
-
-    server = MemoryServer().on("initialize", initialize)
+    supported = ["2025-03-26", "2024-01-01"]
+    server = _server(
+        When("initialize", _refusal(-32602, "Unsupported", supported=supported), nth=1),
+        When("initialize", _initialized("2025-03-26"), nth=1),
+        When("initialize"),
+    )
     session = await _connect(server)
     await session.close()
+    tries = [message["params"]["protocolVersion"] for message in server.heard("initialize")]
     assert tries == ["2025-11-25", "2025-03-26"]
     assert session.revision.name == "2025-03-26"
 
 
-FAILURES: list[tuple[str, Any, Fault, str]] = [
-    ("initialize", _initialized("2099-01-01"), Fault.UNSUPPORTED, "version 2099-01-01"),
-    ("initialize", {"capabilities": {}}, Fault.UNSUPPORTED, "without a protocol version"),
-    ("initialize", _initialized("2026-07-28"), Fault.UNSUPPORTED, "has no initialize"),
-    ("initialize", _raises(-32603, "broken"), Fault.UNSUPPORTED, r"broken \(-32603\)"),
-    ("initialize", b'{"jsonrpc":"2.0","id":2,"result":[1]}', Fault.MALFORMED, "an array where"),
-    ("initialize", SILENCE, Fault.TIMEOUT, r"within 0\.05 s \(timeout\)"),
+FAILURES: list[tuple[When, Fault, str]] = [
+    (When("initialize", _initialized("2099-01-01")), Fault.UNSUPPORTED, "version 2099-01-01"),
     (
-        "server/discover",
-        _raises(-32022, "no", {"supported": ["2031-01-01"]}),
+        When("initialize", Answer(result={"capabilities": {}})),
+        Fault.UNSUPPORTED,
+        "without a protocol version",
+    ),
+    (When("initialize", _initialized("2026-07-28")), Fault.UNSUPPORTED, "has no initialize"),
+    (When("initialize", _refusal(-32603, "broken")), Fault.UNSUPPORTED, r"broken \(-32603\)"),
+    (
+        When("initialize", Raw(b'{"jsonrpc":"2.0","id":2,"result":[1]}\n')),
+        Fault.MALFORMED,
+        "an array where",
+    ),
+    (When("initialize"), Fault.TIMEOUT, r"within 0\.05 s \(timeout\)"),
+    (
+        When("server/discover", _refusal(-32022, supported=["2031-01-01"])),
         Fault.UNSUPPORTED,
         "version 2031-01-01",
     ),
     (
-        "initialize",
-        _raises(-32022, "no", {"supported": ["2025-06-18"], "requested": "x"}),
+        When("initialize", _refusal(-32022, supported=["2025-06-18"], requested="x")),
         Fault.UNSUPPORTED,
         "refuses to be initialized with 2025-06-18",
     ),
 ]
 
 
-@pytest.mark.parametrize(("method", "answer", "fault", "text"), FAILURES)
-async def test_no_agreement_is_a_clear_error(
-    method: str, answer: Any, fault: Fault, text: str
-) -> None:
+@pytest.mark.parametrize(("rule", "fault", "text"), FAILURES)
+async def test_no_agreement_is_a_clear_error(rule: When, fault: Fault, text: str) -> None:
     """PB-041: the server's name, what it said, and nothing left open."""
-    server = MemoryServer().on(method, answer)
+    server = _server(rule)
     with pytest.raises(PeerError, match=text) as caught:
         await _connect(server, timeout=0.05)
     error = caught.value
@@ -213,12 +218,7 @@ async def test_no_agreement_is_a_clear_error(
 
 async def test_a_server_that_ends_while_initializing_says_why() -> None:
     """The reason of the link's end is in the message."""
-
-    async def exit_now(message: Message) -> Any:
-        server.hang_up()
-        return SILENCE
-
-    server = MemoryServer().on("initialize", exit_now)
+    server = _server(When("initialize", Exit()))
     with pytest.raises(PeerError, match=r"ended before it answered initialize.*the server ended"):
         await _connect(server)
     assert not _left()
@@ -256,12 +256,12 @@ async def test_a_server_that_ends_right_after_its_answer_is_named() -> None:
 async def test_what_was_found_is_remembered_and_tried_again_when_it_fails() -> None:
     """The era is kept by the caller: a legacy server is not probed twice, unless that fails."""
     eras: dict[str, Era] = {}
-    server = MemoryServer()
+    server = _server()
     await (await _connect(server, eras=eras)).close()
     assert eras == {"fake": Era.LEGACY}
     await (await _connect(server, eras=eras)).close()
     assert _methods(server).count("server/discover") == 1
-    server.on("initialize", _raises(-32601)).on("server/discover", DISCOVERED)
+    server.on("initialize", _refusal(-32601)).on("server/discover", Answer(result=DISCOVERED))
     session = await _connect(server, eras=eras)
     assert session.revision.modern
     assert eras == {"fake": Era.MODERN}
@@ -272,7 +272,7 @@ async def test_what_was_found_is_remembered_and_tried_again_when_it_fails() -> N
 @pytest.mark.parametrize("method", ["server/discover", "initialize"])
 async def test_cancelled_while_it_is_made_nothing_is_left(method: str) -> None:
     """S3-07: cancellation passes, the link is closed, no cancel signal is sent."""
-    server = MemoryServer().on(method, SILENCE)
+    server = _server(When(method))
     connecting = asyncio.create_task(_connect(server))
     await server.hears(method)
     connecting.cancel()

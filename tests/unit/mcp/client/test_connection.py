@@ -15,18 +15,15 @@ from lockgate.mcp.client.connection import Connection, Unwritable
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import request
 from lockgate.mcp.transport.memory import MemoryTransport, PeerLink
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message
-
-
-def _result(identity: Any, result: Any = None) -> bytes:
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": identity, "result": result or {}})
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.steps import Answer, Do, Message
 
 
 async def test_a_request_gets_its_result_undecoded(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """`request` returns the JSON text of the result; what the server got is what was asked."""
-    server.on("x/y", {"n": 2**70})
+    server.on("x/y", Answer(result={"n": 2**70}))
     raw = await session.connection.request("x/y", {"a": 1})
     assert msgspec.json.decode(raw) == {"n": 2**70}
     assert server.heard("x/y")[0]["params"] == {"a": 1}
@@ -35,11 +32,11 @@ async def test_a_request_gets_its_result_undecoded(
 @pytest.mark.req("S3-21")
 @pytest.mark.req("B-03")
 async def test_no_answer_in_time_is_a_timeout_of_unknown_fate(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """A request that was written and not answered in time: TIMEOUT, fate UNKNOWN, and the server
     is told by notifications/cancelled with its id that nobody waits any more."""
-    server.on("slow", SILENCE)
+    server.on("slow")
     with pytest.raises(
         PeerError, match=r"did not answer slow within 0\.05 s \(timeout\)"
     ) as caught:
@@ -49,11 +46,11 @@ async def test_no_answer_in_time_is_a_timeout_of_unknown_fate(
     assert cancelled["params"]["requestId"] == server.heard("slow")[0]["id"]
 
 
-async def test_the_own_timeout_holds_where_none_is_given(server: MemoryServer) -> None:
+async def test_the_own_timeout_holds_where_none_is_given(server: LoopServer) -> None:
     """Without `timeout`, a request takes as long as its connection says."""
     connection = Connection(server.transport(), peer="fake", request_timeout=0.05)
     await connection.open()
-    server.on("slow", SILENCE)
+    server.on("slow")
     with pytest.raises(PeerError, match=r"within 0\.05 s"):
         await connection.exchange(lambda id: request(id, "slow"), withdraw=False)
     await connection.close()
@@ -117,10 +114,10 @@ async def test_cancelled_while_it_waits_for_room_nothing_was_sent() -> None:
 
 @pytest.mark.req("S3-21")
 async def test_cancellation_passes_and_is_told_to_the_server(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-023: only the cancelled call ends; a late answer to it is ignored, others go on."""
-    server.on("slow", SILENCE)
+    server.on("slow")
     call = asyncio.create_task(session.connection.request("slow"))
     asked = await server.hears("slow")
     call.cancel()
@@ -128,18 +125,18 @@ async def test_cancellation_passes_and_is_told_to_the_server(
         await call
     cancelled = await server.hears("notifications/cancelled")
     assert cancelled["params"]["requestId"] == asked["id"]
-    server.on("echo", {"ok": True})
+    server.on("echo", Answer(result={"ok": True}))
     assert msgspec.json.decode(await session.connection.request("echo")) == {"ok": True}
-    await server.say(_result(asked["id"]))
+    await server.say({"jsonrpc": "2.0", "id": asked["id"], "result": {}})
     assert msgspec.json.decode(await session.connection.request("echo")) == {"ok": True}
 
 
 @pytest.mark.req("S3-22")
 async def test_when_the_server_ends_every_call_is_told_at_once(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-022: pending calls fail with fate UNKNOWN, later ones at once with NOT_SENT, and why."""
-    server.on("slow", SILENCE)
+    server.on("slow")
     connection = session.connection
     calls = [asyncio.create_task(connection.request("slow")) for _ in range(3)]
     await server.hears("slow", 3)
@@ -158,10 +155,10 @@ async def test_when_the_server_ends_every_call_is_told_at_once(
 
 
 async def test_closing_ends_pending_calls_and_is_idempotent(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-085: close while calls wait, twice at once and once more; from any task."""
-    server.on("slow", SILENCE)
+    server.on("slow")
     call = asyncio.create_task(session.connection.request("slow"))
     await server.hears("slow")
     await asyncio.gather(session.close(), session.close())
@@ -174,7 +171,7 @@ async def test_closing_ends_pending_calls_and_is_idempotent(
 
 
 @pytest.mark.req("S3-24")
-async def test_opening_and_closing_in_different_tasks_works(server: MemoryServer) -> None:
+async def test_opening_and_closing_in_different_tasks_works(server: LoopServer) -> None:
     """One task opens, another asks, a third closes."""
     connection = Connection(server.transport(), peer="fake")
     await asyncio.create_task(connection.open())
@@ -185,7 +182,7 @@ async def test_opening_and_closing_in_different_tasks_works(server: MemoryServer
 
 @pytest.mark.req("S3-24")
 async def test_use_from_another_loop_is_refused_with_a_clear_error(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-090: from a thread with a loop of its own: a LocalError at once, never a hang."""
     errors: list[Exception] = []
@@ -209,7 +206,7 @@ async def _bounded(use: Any) -> None:
         await use
 
 
-async def test_use_out_of_turn_is_a_local_error(server: MemoryServer) -> None:
+async def test_use_out_of_turn_is_a_local_error(server: LoopServer) -> None:
     """Before opening, opened twice, before anything is agreed upon, opened after closing."""
     connection = Connection(server.transport(), peer="fake")
     with pytest.raises(LocalError, match="never opened"):
@@ -227,7 +224,7 @@ async def test_use_out_of_turn_is_a_local_error(server: MemoryServer) -> None:
 
 
 async def test_params_without_a_json_form_are_refused_before_sending(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """The message names the kind of trouble and never the value."""
     for params in ({"a": object()}, {"a": "secret\ud800"}):
@@ -238,18 +235,17 @@ async def test_params_without_a_json_form_are_refused_before_sending(
 
 
 async def test_an_answer_that_comes_with_the_timeout_counts(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """An answer that arrives in the turn of the loop in which time runs out is not thrown away."""
 
-    async def busy(message: Message) -> Any:
+    async def busy(message: Message) -> None:
         # Longer than the client's bound: its timer and the answer are due in the same turn.
         until = time.perf_counter() + 0.05
         while time.perf_counter() < until:
             pass
-        return {"ok": 1}
 
-    server.on("busy", busy)
+    server.on("busy", Do(busy), Answer(result={"ok": 1}))
     raw = await session.connection.request("busy", timeout=0.02)
     assert msgspec.json.decode(raw) == {"ok": 1}
     assert not server.heard("notifications/cancelled")

@@ -14,7 +14,8 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import request
 from lockgate.mcp.protocol.outgoing import ClientIdentity
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.steps import Answer, Ask, Do, Message, Raw, Send
 
 
 def _ask(identity: Any, method: str, **params: Any) -> dict[str, Any]:
@@ -22,10 +23,10 @@ def _ask(identity: Any, method: str, **params: Any) -> dict[str, Any]:
 
 
 async def test_pings_are_answered_while_a_call_waits(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-048: with the same id, 0 and strings among them, a hundred in a row, at once."""
-    server.on("slow", SILENCE)
+    server.on("slow")
     call = asyncio.create_task(session.connection.request("slow"))
     await server.hears("slow")
     identities: list[int | str] = ["p1", 0, *range(1000, 1100)]
@@ -37,26 +38,21 @@ async def test_pings_are_answered_while_a_call_waits(
     call.cancel()
 
 
-async def test_a_ping_before_the_handshake_is_answered(server: MemoryServer) -> None:
+async def test_a_ping_before_the_handshake_is_answered(server: LoopServer) -> None:
     """PB-048: a server may ask before it answers initialize, and wait for that."""
-
-    async def initialize(message: Message) -> Any:
-        await server.say(_ask("early", "ping"))
-        await server.hears_answer("early")
-        version = message["params"]["protocolVersion"]
-        return {"protocolVersion": version, "capabilities": {}, "serverInfo": {}}
-
-    server.on("initialize", initialize)
+    server.on("initialize", Ask("ping"), Answer())
     client = ClientIdentity("test", "1")
     session = await connect(server.transport(), peer="fake", client=client, request_timeout=5)
     await session.close()
+    order = [message.get("method", "an answer") for message in server.received]
+    assert order == ["server/discover", "initialize", "an answer", "notifications/initialized"]
 
 
 @pytest.mark.parametrize(
     "method", ["roots/list", "sampling/createMessage", "elicitation/create", "made/up"]
 )
 async def test_what_nobody_handles_is_refused(
-    server: MemoryServer, session: ServerSession, method: str
+    server: LoopServer, session: ServerSession, method: str
 ) -> None:
     """A server that asks is told "method not found" at once, not left waiting."""
     await server.say(_ask("q", method))
@@ -66,7 +62,7 @@ async def test_what_nobody_handles_is_refused(
 
 
 async def test_what_is_asked_just_before_closing_is_answered(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """A server left waiting for roots/list can stay alive for a minute: it is told first."""
     await server.say(_ask("last", "roots/list"))
@@ -77,7 +73,7 @@ async def test_what_is_asked_just_before_closing_is_answered(
 
 
 async def test_a_request_that_can_not_be_read_is_refused(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """Whoever asked something unreadable hears so, by the id that could still be made out."""
     await server.say(b'{"jsonrpc":"2.0","id":"u","method":"ping","params":{"a":"\xb0"}}')
@@ -86,7 +82,7 @@ async def test_a_request_that_can_not_be_read_is_refused(
     assert "UTF-8" in answer["error"]["message"]
 
 
-async def test_a_registered_handler_answers(server: MemoryServer) -> None:
+async def test_a_registered_handler_answers(server: LoopServer) -> None:
     """What the host registered for a method is asked, with decoded params, in a task of its own."""
 
     async def roots(params: Any) -> Any:
@@ -107,8 +103,8 @@ async def test_a_registered_handler_answers(server: MemoryServer) -> None:
     await connection.close()
 
 
-async def test_a_handler_that_still_runs_is_refused_at_the_end(server: MemoryServer) -> None:
-    """Closing cancels handlers, after the server was told that no answer comes."""
+async def _handling(server: LoopServer) -> tuple[Connection, asyncio.Event]:
+    """A connection that handles a request for good, and what is set when that is cancelled."""
     cancelled = asyncio.Event()
 
     async def forever(params: Any) -> Any:
@@ -121,25 +117,20 @@ async def test_a_handler_that_still_runs_is_refused_at_the_end(server: MemorySer
     await connection.open()
     await server.say(_ask("r", "roots/list"))
     await connection.exchange(lambda id: request(id, "ping"))
+    return connection, cancelled
+
+
+async def test_a_handler_that_still_runs_is_refused_at_the_end(server: LoopServer) -> None:
+    """Closing cancels handlers, after the server was told that no answer comes."""
+    connection, cancelled = await _handling(server)
     await connection.close()
     assert cancelled.is_set()
     assert (await server.hears_answer("r"))["error"]["message"] == "the client is closing"
 
 
-async def test_handlers_end_with_a_server_that_ends(server: MemoryServer) -> None:
+async def test_handlers_end_with_a_server_that_ends(server: LoopServer) -> None:
     """Nobody is left to answer: what is being handled is cancelled."""
-    cancelled = asyncio.Event()
-
-    async def forever(params: Any) -> Any:
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.set()
-
-    connection = Connection(server.transport(), peer="fake", handlers={"roots/list": forever})
-    await connection.open()
-    await server.say(_ask("r", "roots/list"))
-    await connection.exchange(lambda id: request(id, "ping"))
+    connection, cancelled = await _handling(server)
     server.hang_up()
     await connection.wait_gone()
     async with asyncio.timeout(1):
@@ -147,7 +138,7 @@ async def test_handlers_end_with_a_server_that_ends(server: MemoryServer) -> Non
     await connection.close()
 
 
-async def test_the_number_of_handlers_at_work_is_bounded(server: MemoryServer) -> None:
+async def test_the_number_of_handlers_at_work_is_bounded(server: LoopServer) -> None:
     """A server that asks without end is refused, not allowed to pile up tasks."""
     gate = asyncio.Event()
 
@@ -167,7 +158,7 @@ async def test_the_number_of_handlers_at_work_is_bounded(server: MemoryServer) -
 
 
 async def test_listeners_hear_everything_in_order_and_fail_alone(
-    server: MemoryServer, caplog: pytest.LogCaptureFixture
+    server: LoopServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """PB-052: odd notifications are handed on as they are, before the handshake too; a listener
     that fails is logged without what it was told, and the others still hear everything."""
@@ -189,13 +180,7 @@ async def test_listeners_hear_everything_in_order_and_fail_alone(
         {"method": "notifications/message", "params": [1, 2]},
         {"method": "notifications/message", "params": None},
     ]
-
-    async def initialize(message: Message) -> Any:
-        for notification in odd:
-            await server.say({"jsonrpc": "2.0", **notification})
-        return {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {}}
-
-    server.on("initialize", initialize)
+    server.on("initialize", *(Send({"jsonrpc": "2.0", **each}) for each in odd), Answer())
     client = ClientIdentity("test", "1")
     with caplog.at_level(logging.ERROR):
         session = await connect(
@@ -208,7 +193,7 @@ async def test_listeners_hear_everything_in_order_and_fail_alone(
     await session.close()
 
 
-async def test_nothing_is_heard_after_closing(server: MemoryServer) -> None:
+async def test_nothing_is_heard_after_closing(server: LoopServer) -> None:
     """A listener is never called again once the connection is closed."""
     heard: list[str] = []
     client = ClientIdentity("test", "1")
@@ -224,16 +209,17 @@ async def test_nothing_is_heard_after_closing(server: MemoryServer) -> None:
     assert heard == ["notifications/one"]
 
 
-async def test_batches_are_read_where_the_revision_has_them(server: MemoryServer) -> None:
+async def test_batches_are_read_where_the_revision_has_them(server: LoopServer) -> None:
     """2025-03-26 allowed batches: read there, and refused as no message everywhere else."""
 
-    async def batch(message: Message) -> Any:
-        return (
+    async def batch(message: Message) -> Raw:
+        return Raw(
             b'[{"jsonrpc":"2.0","method":"notifications/x"},'
-            b'{"jsonrpc":"2.0","id":%d,"result":{"ok":1}}]' % message["id"]
+            b'{"jsonrpc":"2.0","id":%d,"result":{"ok":1}}]\n' % message["id"]
         )
 
-    server.on("x", batch).on("initialize", {"protocolVersion": "2025-03-26"})
+    server.on("x", Do(batch))
+    server.on("initialize", Answer(result={"protocolVersion": "2025-03-26"}))
     client = ClientIdentity("test", "1")
     session = await connect(server.transport(), peer="fake", client=client, request_timeout=5)
     assert bytes(await session.connection.request("x")) == b'{"ok":1}'

@@ -12,52 +12,48 @@ from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.protocol.outgoing import ClientIdentity
-from lockgate.testing.memory_server import MemoryServer, Message, RpcError
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Do, Message
 
 
-def _tool(name: str, **fields: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": {"type": "object"}, **fields}
+def _lists(server: LoopServer, *pages: dict[str, Any]) -> None:
+    """Answer tools/list with one page after the other; an `error` in a page is one."""
+    left = iter(pages)
 
-
-class Pages:
-    """Answers tools/list with one page after the other; an `error` in a page is one."""
-
-    def __init__(self, *pages: dict[str, Any]) -> None:
-        self.pages = pages
-        self.asked: list[Any] = []
-
-    async def __call__(self, message: Message) -> Any:
-        self.asked.append(message.get("params", {}).get("cursor"))
-        page = self.pages[len(self.asked) - 1]
+    async def next_page(message: Message) -> Answer:
+        page = next(left)
         if "error" in page:
-            raise RpcError(page["error"])
-        return page
+            return Answer(error={"code": page["error"], "message": "no"})
+        return Answer(result=page)
+
+    server.on("tools/list", Do(next_page))
 
 
 async def test_all_pages_are_read_and_cursors_sent_back_as_they_were(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-141: three pages of forty tools; spaces, quotes and Hangul in the cursor."""
     odd = ' a "b" 한글\n'
     pages = [
-        {"tools": [_tool(f"t{page}-{n}") for n in range(40)], "nextCursor": cursor}
+        {"tools": [tool(f"t{page}-{n}") for n in range(40)], "nextCursor": cursor}
         for page, cursor in enumerate(("c1", odd, None))
     ]
-    answer = Pages(*pages)
-    server.on("tools/list", answer)
+    _lists(server, *pages)
     listed = await ToolClient(session).list()
-    assert [tool.name for tool in listed.tools] == [
+    assert [found.name for found in listed.tools] == [
         f"t{p}-{n}" for p in range(3) for n in range(40)
     ]
-    assert answer.asked == [None, "c1", odd]
+    asked = [message.get("params", {}).get("cursor") for message in server.heard("tools/list")]
+    assert asked == [None, "c1", odd]
     assert listed.remarks == ()
 
 
 async def test_a_page_that_fails_is_an_error_not_a_short_list(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-141: what was read of the list before is not taken for all of it."""
-    server.on("tools/list", Pages({"tools": [_tool("a")], "nextCursor": "2"}, {"error": -32603}))
+    _lists(server, {"tools": [tool("a")], "nextCursor": "2"}, {"error": -32603})
     with pytest.raises(PeerError) as caught:
         await ToolClient(session).list()
     assert (caught.value.fault, caught.value.code) == (Fault.REFUSED, -32603)
@@ -65,10 +61,10 @@ async def test_a_page_that_fails_is_an_error_not_a_short_list(
 
 @pytest.mark.parametrize("result", [{}, {"tools": None}, {"tools": {}}])
 async def test_a_page_without_tools_is_an_error(
-    server: MemoryServer, session: ServerSession, result: dict[str, Any]
+    server: LoopServer, session: ServerSession, result: dict[str, Any]
 ) -> None:
     """No array of tools is no list; an empty list is one."""
-    server.on("tools/list", Pages({"tools": [], "nextCursor": "2"}, result))
+    _lists(server, {"tools": [], "nextCursor": "2"}, result)
     with pytest.raises(PeerError, match="fake sent page 2 of its list of tools as") as caught:
         await ToolClient(session).list()
     assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.ANSWERED)
@@ -87,38 +83,38 @@ async def test_a_page_without_tools_is_an_error(
     ],
 )
 async def test_every_cursor_ends_somewhere(
-    server: MemoryServer, session: ServerSession, cursor: Any, requests: int, remarked: bool
+    server: LoopServer, session: ServerSession, cursor: Any, requests: int, remarked: bool
 ) -> None:
     """PB-140: the empty cursor is followed once, no cursor twice, a wrong type is the end."""
-    server.on("tools/list", {"tools": [_tool("a")], "nextCursor": cursor})
+    server.on("tools/list", Answer(result={"tools": [tool("a")], "nextCursor": cursor}))
     listed = await ToolClient(session).list()
-    assert [tool.name for tool in listed.tools] == ["a"]
+    assert [found.name for found in listed.tools] == ["a"]
     assert len(server.heard("tools/list")) == requests
     assert bool(listed.remarks) is remarked
     assert all(len(remark) < 300 for remark in listed.remarks)
 
 
 async def test_a_list_that_never_ends_is_an_error(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """A server that always has another page is told apart from one with many."""
 
-    async def endless(message: Message) -> Any:
-        return {"tools": [], "nextCursor": str(message["id"])}
+    async def endless(message: Message) -> Answer:
+        return Answer(result={"tools": [], "nextCursor": str(message["id"])})
 
-    server.on("tools/list", endless)
+    server.on("tools/list", Do(endless))
     with pytest.raises(PeerError, match="does not end its list of tools in 1000 pages"):
         await ToolClient(session).list()
 
 
 async def test_equal_repeats_are_one_tool_and_unequal_ones_believe_nothing(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-103: registered once; where definitions of one name differ, no claim counts."""
     claim = {"readOnlyHint": True}
-    first = {"tools": [_tool("a", annotations=claim), _tool("b", annotations=claim)]}
-    second = {"tools": [_tool("a", annotations=claim), _tool("b", description="another")]}
-    server.on("tools/list", Pages({**first, "nextCursor": "2"}, second))
+    first = {"tools": [tool("a", annotations=claim), tool("b", annotations=claim)]}
+    second = {"tools": [tool("a", annotations=claim), tool("b", description="another")]}
+    _lists(server, {**first, "nextCursor": "2"}, second)
     same, disputed = (await ToolClient(session).list()).tools
     assert (same.name, same.claims.read_only, same.claims.remarks) == ("a", True, ())
     assert (disputed.name, disputed.description, disputed.claims.read_only) == ("b", "", None)
@@ -127,12 +123,12 @@ async def test_equal_repeats_are_one_tool_and_unequal_ones_believe_nothing(
 
 
 @pytest.mark.req("S3-10")
-async def test_one_bad_tool_leaves_the_others(server: MemoryServer, session: ServerSession) -> None:
+async def test_one_bad_tool_leaves_the_others(server: LoopServer, session: ServerSession) -> None:
     """PB-107: each that can not be used is named, with the page where it has no name."""
-    bad = [None, {"name": 5}, {"name": ""}, _tool("s") | {"inputSchema": None}]
-    server.on("tools/list", Pages({"tools": bad, "nextCursor": "2"}, {"tools": [*bad, _tool("a")]}))
+    bad = [None, {"name": 5}, {"name": ""}, tool("s") | {"inputSchema": None}]
+    _lists(server, {"tools": bad, "nextCursor": "2"}, {"tools": [*bad, tool("a")]})
     listed = await ToolClient(session).list()
-    assert [tool.name for tool in listed.tools] == ["a"]
+    assert [found.name for found in listed.tools] == ["a"]
     names = [left.tool for left in listed.left_out]
     assert names == [
         *("tool 1", "tool 2", "tool 3", "s"),
@@ -141,38 +137,38 @@ async def test_one_bad_tool_leaves_the_others(server: MemoryServer, session: Ser
 
 
 async def test_a_call_sends_the_original_name_and_arguments_as_they_are(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-100: whatever the name, the wire gets it; nothing is added to the arguments."""
+    answer = Answer(result={"content": [{"type": "text", "text": "done"}]})
+    server.on("tools/call", answer)
     result = await ToolClient(session).call("한글 도구\n", {"a": None, "b": [1, 2.5, "x"]})
     assert server.heard("tools/call")[0]["params"] == {
         "name": "한글 도구\n",
         "arguments": {"a": None, "b": [1, 2.5, "x"]},
     }
-    assert result.content == (Text('{"a":null,"b":[1,2.5,"x"]}'),)
+    assert result.content == (Text("done"),)
 
 
-async def test_an_error_result_is_a_result(server: MemoryServer, session: ServerSession) -> None:
+async def test_an_error_result_is_a_result(server: LoopServer, session: ServerSession) -> None:
     """isError comes back as it is, with text and structured content."""
     content = [{"type": "text", "text": "disk full"}]
     result = {"content": content, "isError": True, "structuredContent": {"n": 1}}
-    server.on("tools/call", result)
+    server.on("tools/call", Answer(result=result))
     called = await ToolClient(session).call("t", {})
     assert (called.is_error, called.structured) == (True, {"n": 1})
 
 
-async def test_progress_does_not_extend_a_call(
-    server: MemoryServer, session: ServerSession
-) -> None:
+async def test_progress_does_not_extend_a_call(server: LoopServer, session: ServerSession) -> None:
     """PB-143, PB-144: progress of any kind is only told to listeners; the bound stays."""
 
-    async def busy(message: Message) -> Any:
+    async def busy(message: Message) -> None:
         while True:
             progress = {"progressToken": message["id"], "progress": 1, "message": "x" * 1000}
             note = {"jsonrpc": "2.0", "method": "notifications/progress", "params": progress}
             await server.say(note)
 
-    server.on("tools/call", busy)
+    server.on("tools/call", Do(busy))
     with pytest.raises(PeerError, match="timeout") as caught:
         await ToolClient(session).call("t", {}, timeout=0.05)
     assert caught.value.fate is Fate.UNKNOWN
@@ -183,7 +179,11 @@ async def test_a_modern_server_that_asks_for_input_first_is_told_so() -> None:
     """An input_required answer is no result: the call fails and says why (2026-07-28)."""
     discovered = {"supportedVersions": ["2026-07-28"], "ttlMs": 0}
     asks = {"resultType": "input_required", "requestState": "s"}
-    server = MemoryServer().on("server/discover", discovered).on("tools/call", asks)
+    rules = (
+        When("server/discover", Answer(result=discovered)),
+        When("tools/call", Answer(result=asks)),
+    )
+    server = LoopServer(ScriptedServer(rules=rules))
     client = ClientIdentity("test", "1")
     session = await connect(server.transport(), peer="fake", client=client, request_timeout=5)
     with pytest.raises(PeerError, match="asks for input before it answers") as caught:

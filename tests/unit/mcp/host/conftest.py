@@ -11,12 +11,11 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.transport.base import Transport
-from lockgate.testing import in_process
-from lockgate.testing.memory_server import MemoryServer
+from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
 from lockgate.tools.registry import Registry
 
-Servers: TypeAlias = Mapping[str, ScriptedServer | MemoryServer | Transport]
+Servers: TypeAlias = Mapping[str, ScriptedServer | LoopServer | Transport]
 MakeManager: TypeAlias = Callable[..., Manager]
 
 
@@ -37,10 +36,9 @@ async def managed() -> AsyncGenerator[MakeManager, None]:
         def transport(of: ServerSettings) -> Transport:
             server = servers[of.name]
             if isinstance(server, ScriptedServer):
-                return in_process.transport(server, peer=of.name)
-            if isinstance(server, MemoryServer):
-                server.name = of.name
-                return server.transport(grace=0.1)
+                server = LoopServer(server)
+            if isinstance(server, LoopServer):
+                return server.transport(peer=of.name, grace=0.1)
             return server
 
         entries: list[ServerSettings] = []

@@ -21,7 +21,9 @@ from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.profile import ServerProfile
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer
+from lockgate.testing.steps import Answer, Exit
 from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
 from lockgate.tools.permit import Permit
 from lockgate.tools.result import ErrorKind, Outcome
@@ -56,13 +58,13 @@ SETTINGS = ServerSettings("files", StdioEndpoint("run", ("--here",), {"TOKEN": "
 
 
 @pytest.fixture
-def server() -> MemoryServer:
+def server() -> LoopServer:
     """Lists DEFINITION."""
-    return MemoryServer(DEFINITION, name="files")
+    return LoopServer(ScriptedServer((DEFINITION,), revisions=LEGACY, name="files"))
 
 
 @pytest.fixture
-async def session(server: MemoryServer) -> AsyncGenerator[ServerSession, None]:
+async def session(server: LoopServer) -> AsyncGenerator[ServerSession, None]:
     """A session with it."""
     made = await connect(server.transport(), peer="files", client=ClientIdentity("test", "1"))
     yield made
@@ -105,7 +107,7 @@ async def test_the_definition_is_the_servers_own(session: ServerSession) -> None
 
 @pytest.mark.req("S3-02")
 async def test_the_name_is_valid_and_the_wire_gets_the_original(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """A name that had to be altered ends in a digest; the server never sees it."""
     tool = await _tool(session)
@@ -145,11 +147,12 @@ async def test_a_read_only_tool_says_that_it_is_not_destructive(session: ServerS
 
 @pytest.mark.req("S3-04")
 async def test_a_result_keeps_content_and_structure(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """Content comes as it is; structured content beside it."""
     content = [{"type": "text", "text": "42"}]
-    server.on("tools/call", {"content": content, "structuredContent": {"n": 42}})
+    result = {"content": content, "structuredContent": {"n": 42}}
+    server.on("tools/call", Answer(result=result))
     outcome = await _execute(await _tool(session))
     assert outcome.fate is Fate.ANSWERED
     assert outcome.result.content == (Text("42"),)
@@ -157,16 +160,16 @@ async def test_a_result_keeps_content_and_structure(
 
 
 async def test_structure_without_content_is_shown_as_text(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """A model that reads only text is not left with nothing."""
-    server.on("tools/call", {"structuredContent": {"n": 42}})
+    server.on("tools/call", Answer(result={"structuredContent": {"n": 42}}))
     assert (await _execute(await _tool(session))).result.text == '{"n":42}'
 
 
 @pytest.mark.req("S3-04")
 @pytest.mark.parametrize(
-    ("answer", "text"),
+    ("result", "text"),
     [
         ({"isError": True, "content": [{"type": "text", "text": "disk full"}]}, "disk full"),
         ({"isError": True}, "files reported an error without saying which"),
@@ -174,32 +177,26 @@ async def test_structure_without_content_is_shown_as_text(
     ],
 )
 async def test_is_error_is_a_tool_error_with_the_servers_text(
-    server: MemoryServer, session: ServerSession, answer: dict[str, Any], text: str
+    server: LoopServer, session: ServerSession, result: dict[str, Any], text: str
 ) -> None:
     """isError: kind tool_error, fate answered, the server's words."""
-    server.on("tools/call", answer)
+    server.on("tools/call", Answer(result=result))
     outcome = await _execute(await _tool(session))
     assert (outcome.result.kind, outcome.fate) == (ErrorKind.TOOL_ERROR, Fate.ANSWERED)
     assert outcome.result.text == text
 
 
 @pytest.mark.req("S3-04")
-async def test_a_json_rpc_error_is_a_tool_error(
-    server: MemoryServer, session: ServerSession
-) -> None:
+async def test_a_json_rpc_error_is_a_tool_error(server: LoopServer, session: ServerSession) -> None:
     """What the server refuses by protocol is told to the model in the server's words."""
-
-    async def refuse(message: Message) -> Any:
-        raise RpcError(-32602, "Unknown tool")
-
-    server.on("tools/call", refuse)
+    server.on("tools/call", Answer(error={"code": -32602, "message": "Unknown tool"}))
     outcome = await _execute(await _tool(session))
     assert (outcome.result.kind, outcome.fate) == (ErrorKind.TOOL_ERROR, Fate.ANSWERED)
     assert "Unknown tool (code -32602)" in outcome.result.text
 
 
 @pytest.mark.req("S3-04")
-async def test_not_connected_sends_nothing(server: MemoryServer, session: ServerSession) -> None:
+async def test_not_connected_sends_nothing(server: LoopServer, session: ServerSession) -> None:
     """After the session has ended: not_connected, fate not_sent, and the server heard nothing."""
     tool = await _tool(session)
     await session.close()
@@ -210,16 +207,11 @@ async def test_not_connected_sends_nothing(server: MemoryServer, session: Server
 
 @pytest.mark.req("S3-04")
 async def test_a_death_in_the_middle_leaves_the_outcome_unknown(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-022: at once, with the reason; never reported as something that can be repeated."""
-
-    async def die(message: Message) -> Any:
-        server.hang_up()
-        return SILENCE
-
     tool = await _tool(session)
-    server.on("tools/call", die)
+    server.on("tools/call", Exit())
     async with asyncio.timeout(1):
         outcome = await _execute(tool)
     assert (outcome.result.kind, outcome.fate) == (ErrorKind.OUTCOME_UNKNOWN, Fate.UNKNOWN)
@@ -229,12 +221,12 @@ async def test_a_death_in_the_middle_leaves_the_outcome_unknown(
 @pytest.mark.req("S3-04")
 @pytest.mark.req("S3-21")
 async def test_the_callers_deadline_bounds_the_call(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """The earlier of the deadline and the request timeout counts; over before sending, nothing
     is sent."""
     tool = await _tool(session)
-    server.on("tools/call", SILENCE)
+    server.on("tools/call")
     now = asyncio.get_running_loop().time()
     late = await _execute(tool, deadline=now - 1)
     assert (late.result.kind, late.fate) == (ErrorKind.TIMEOUT, Fate.NOT_SENT)
@@ -247,7 +239,7 @@ async def test_the_callers_deadline_bounds_the_call(
 
 @pytest.mark.req("S3-04")
 async def test_arguments_without_a_json_form_are_invalid(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """Nothing is sent, and the value is not in the text."""
     outcome = await _execute(await _tool(session), {"a": "hush\ud800"})
@@ -258,7 +250,7 @@ async def test_arguments_without_a_json_form_are_invalid(
 
 @pytest.mark.req("S3-04")
 async def test_use_from_another_loop_is_a_result_too(
-    server: MemoryServer, session: ServerSession
+    server: LoopServer, session: ServerSession
 ) -> None:
     """PB-090: execute never raises, whatever loop it is run on; nothing is sent, nothing hangs."""
     tool = await _tool(session)
@@ -268,10 +260,10 @@ async def test_use_from_another_loop_is_a_result_too(
 
 
 @pytest.mark.req("S3-04")
-async def test_cancellation_passes(server: MemoryServer, session: ServerSession) -> None:
+async def test_cancellation_passes(server: LoopServer, session: ServerSession) -> None:
     """PB-023: a cancelled execute is cancelled, not a result; the server is told."""
     tool = await _tool(session)
-    server.on("tools/call", SILENCE)
+    server.on("tools/call")
     running = asyncio.create_task(_execute(tool))
     await server.hears("tools/call")
     running.cancel()
@@ -292,12 +284,12 @@ async def test_cancellation_passes(server: MemoryServer, session: ServerSession)
     ],
 )
 async def test_any_change_of_the_definition_changes_the_fingerprint(
-    server: MemoryServer, session: ServerSession, change: dict[str, Any], field: str
+    server: LoopServer, session: ServerSession, change: dict[str, Any], field: str
 ) -> None:
     """What a person judged a tool by is covered, field by field."""
     before = (await _tool(session)).definition.origin.fingerprint
     assert (await _tool(session)).definition.origin.fingerprint == before
-    server.on("tools/list", {"tools": [{**DEFINITION, **change}]})
+    server.on("tools/list", Answer(result={"tools": [{**DEFINITION, **change}]}))
     after = (await _tool(session)).definition.origin.fingerprint
     assert after.digest != before.digest
     assert after.changed(before) == (field,)

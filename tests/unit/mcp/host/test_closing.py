@@ -15,11 +15,17 @@ from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerState
 from lockgate.testing.belongings import Belongings, left_since
-from lockgate.testing.memory_server import SILENCE, MemoryServer
-from lockgate.testing.script import tool
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer, When, tool
 from lockgate.tools.registry import Registry
 
 MakeManager = Callable[..., Manager]
+GOOD = ScriptedServer((tool("t"),), revisions=LEGACY)
+
+
+def _hangs(method: str) -> LoopServer:
+    """A legacy server that never answers that."""
+    return LoopServer(ScriptedServer((), rules=(When(method),), revisions=LEGACY))
 
 
 @pytest.mark.req("S3-06")
@@ -28,7 +34,7 @@ async def test_closing_is_idempotent_and_withdraws_the_tools(
 ) -> None:
     """Twice at once, then again: one close; the states say so and nothing runs any more."""
     before = Belongings.now()
-    manager = managed({"a": MemoryServer(tool("t")), "b": MemoryServer(tool("t"))})
+    manager = managed({"a": GOOD, "b": GOOD})
     await manager.start(registry)
     await asyncio.gather(manager.close(), manager.close())
     await manager.close()
@@ -42,7 +48,7 @@ async def test_starting_and_closing_in_different_tasks_works(
     managed: MakeManager, registry: Registry
 ) -> None:
     """PB-085: no task that a server depends on belongs to whoever started it."""
-    manager = managed({"a": MemoryServer(tool("t"))})
+    manager = managed({"a": GOOD})
     await asyncio.create_task(manager.start(registry))
     assert manager.statuses[0].state is ServerState.READY
     await asyncio.create_task(manager.close())
@@ -56,8 +62,8 @@ async def test_a_cancelled_start_leaves_nothing(
 ) -> None:
     """Cancellation passes, after everything that was begun is closed, ready servers too."""
     before = Belongings.now()
-    hangs = MemoryServer().on(method, SILENCE)
-    manager = managed({"hangs": hangs, "good": MemoryServer(tool("t"))}, probe_patience=5)
+    hangs = _hangs(method)
+    manager = managed({"hangs": hangs, "good": GOOD}, probe_patience=5)
     starting = asyncio.create_task(manager.start(registry))
     await hangs.hears(method)
     starting.cancel()
@@ -72,8 +78,8 @@ async def test_closed_while_it_starts_the_start_says_so(
 ) -> None:
     """PB-085: close during connect, from another task: no hang, nothing registered, one error."""
     before = Belongings.now()
-    hangs = MemoryServer().on("initialize", SILENCE)
-    manager = managed({"hangs": hangs, "good": MemoryServer(tool("t"))})
+    hangs = _hangs("initialize")
+    manager = managed({"hangs": hangs, "good": GOOD})
     starting = asyncio.create_task(manager.start(registry))
     await hangs.hears("initialize")
     await manager.close()
@@ -88,11 +94,10 @@ async def test_what_fails_to_close_is_logged_and_the_rest_still_closes(
     managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One transport that raises on the way out is that server's trouble."""
-    good = MemoryServer(tool("t"))
 
     class Sticky:
         def __init__(self) -> None:
-            self._inner = MemoryServer(tool("t"))
+            self._inner = LoopServer(GOOD)
 
         def describe(self) -> str:
             return "sticky"
@@ -100,7 +105,7 @@ async def test_what_fails_to_close_is_logged_and_the_rest_still_closes(
         def open(self, receiver: Any) -> Any:
             return _RaisingExit(self._inner.transport().open(receiver))
 
-    manager = managed({"sticky": Sticky(), "good": good})
+    manager = managed({"sticky": Sticky(), "good": GOOD})
     await manager.start(registry)
     await manager.close()
     assert [status.state for status in manager.statuses] == [ServerState.CLOSED] * 2
@@ -122,7 +127,7 @@ class _RaisingExit:
 @pytest.mark.req("S3-24")
 async def test_closing_on_another_loop_is_refused(managed: MakeManager, registry: Registry) -> None:
     """PB-090: with a plain message, and the manager is as it was."""
-    manager = managed({"a": MemoryServer(tool("t"))})
+    manager = managed({"a": GOOD})
     await manager.start(registry)
     errors: list[str] = []
 
@@ -144,7 +149,7 @@ def test_a_manager_per_run_of_a_loop_works() -> None:
     open, the end of the loop closes it and nothing complains."""
 
     async def use(*, close: bool) -> int:
-        server = MemoryServer(tool("t"))
+        server = LoopServer(GOOD)
         manager = Manager(
             [_settings()], connect=lambda settings: server.transport(), probe_patience=0.5
         )

@@ -16,11 +16,21 @@ from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerState
 from lockgate.mcp.transport.base import Transport
 from lockgate.testing.clock import FakeClock
-from lockgate.testing.memory_server import SILENCE, MemoryServer, Message, RpcError
-from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, tool
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Do, Message
 from lockgate.tools.registry import Registry
 
 MakeManager = Callable[..., Manager]
+
+
+BROKEN = Answer(error={"code": -32603, "message": "broken"})
+NOT_FOUND = Answer(error={"code": -32601, "message": "Method not found"})
+ONE_TOOL = (tool("t"),)
+
+
+def _legacy(*rules: When, tools: tuple[Any, ...] = ()) -> ScriptedServer:
+    return ScriptedServer(tools, rules=rules, revisions=LEGACY)
 
 
 def _names(registry: Registry) -> list[str]:
@@ -31,16 +41,14 @@ async def test_every_server_starts_and_its_tools_are_registered_in_the_order_wri
     managed: MakeManager, registry: Registry
 ) -> None:
     """Both eras side by side (B-08); the order of the configuration, not of who was quicker."""
-    slow = MemoryServer(tool("b"), tool("a"))
 
-    async def discover(message: Message) -> Any:
+    async def turns(message: Message) -> None:
         for _ in range(20):
             await asyncio.sleep(0)
-        raise RpcError(-32601)
 
-    slow.on("server/discover", discover)
+    slow = When("server/discover", Do(turns), NOT_FOUND)
     servers = {
-        "slow": slow,
+        "slow": _legacy(slow, tools=(tool("b"), tool("a"))),
         "new": ScriptedServer((tool("x"),), revisions=MODERN, name="News", version="7"),
         "old": ScriptedServer((tool("x"),), revisions=LEGACY[-1:]),
     }
@@ -61,16 +69,13 @@ async def test_one_servers_failure_never_takes_down_the_others(
 ) -> None:
     """PB-032: start, initialise and list each fail somewhere; the rest is registered, and every
     failure is returned with its reason."""
-
-    async def refuse(message: Message) -> Any:
-        raise RpcError(-32603, "broken")
-
+    foreign = Answer(result={"protocolVersion": "2099-01-01"})
     servers = {
-        "quits": MemoryServer().on("initialize", refuse),
-        "foreign": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
-        "unlisted": MemoryServer().on("tools/list", refuse),
-        "garbled": MemoryServer().on("tools/list", {"tools": "none"}),
-        "good": MemoryServer(tool("ok")),
+        "quits": _legacy(When("initialize", BROKEN)),
+        "foreign": _legacy(When("initialize", foreign)),
+        "unlisted": _legacy(When("tools/list", BROKEN)),
+        "garbled": _legacy(When("tools/list", Answer(result={"tools": "none"}))),
+        "good": _legacy(tools=(tool("ok"),)),
     }
     report = await managed(servers).start(registry)
     assert _names(registry) == ["mcp__good__ok"]
@@ -90,9 +95,9 @@ async def test_the_bound_is_for_all_and_only_the_late_are_given_up(
     """PB-033: one that hangs is given up at the bound, named, with the word timeout and its time;
     the others are registered, and waiting is the bound, not a sum."""
     servers = {
-        "hangs": MemoryServer().on("initialize", SILENCE),
-        "hangs-too": MemoryServer().on("tools/list", SILENCE),
-        "good": MemoryServer(tool("ok")),
+        "hangs": _legacy(When("initialize")),
+        "hangs-too": _legacy(When("tools/list")),
+        "good": _legacy(tools=(tool("ok"),)),
     }
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -113,11 +118,10 @@ async def test_late_success_is_closed_and_never_registered(
     """PB-036a: a server that answers after it was given up is closed; nothing of it is used."""
     gate = asyncio.Event()
 
-    async def late(message: Message) -> Any:
+    async def late(message: Message) -> None:
         await gate.wait()
-        return {"tools": [tool("late")]}
 
-    server = MemoryServer().on("tools/list", late)
+    server = _legacy(When("tools/list", Do(late), Answer()), tools=(tool("late"),))
     manager = managed({"late": server}, bound=0.1)
     report = await manager.start(registry)
     assert report.failed == ("late",)
@@ -134,15 +138,15 @@ async def test_servers_start_side_by_side(managed: MakeManager, registry: Regist
     reached = 0
     all_reached = asyncio.Event()
 
-    async def together(message: Message) -> Any:
+    async def together(message: Message) -> None:
         nonlocal reached
         reached += 1
         if reached == 22:
             all_reached.set()
         await all_reached.wait()
-        raise RpcError(-32601)
 
-    servers = {f"s{n}": MemoryServer(tool("t")).on("server/discover", together) for n in range(22)}
+    rule = When("server/discover", Do(together), NOT_FOUND)
+    servers = {f"s{n}": _legacy(rule, tools=ONE_TOOL) for n in range(22)}
     report = await managed(servers, probe_patience=5).start(registry)
     assert report.failed == ()
     assert len(_names(registry)) == 22
@@ -191,7 +195,7 @@ def test_a_budget_out_of_range_is_refused(budget: float) -> None:
 @pytest.mark.req("S3-20")
 async def test_a_lower_budget_counts(managed: MakeManager, registry: Registry) -> None:
     """The operator's budget takes the place of the bound."""
-    server = MemoryServer().on("initialize", SILENCE)
+    server = _legacy(When("initialize"))
     report = await managed({"hangs": server}, startup_budget=0.1).start(registry)
     assert "within 0.1 s" in report.errors["hangs"]
 
@@ -201,7 +205,7 @@ async def test_the_servers_own_timeout_counts_before_the_bound(
     managed: MakeManager, registry: Registry
 ) -> None:
     """PB-033: the configured budget is honoured per server, and the reason says timeout."""
-    server = MemoryServer().on("initialize", SILENCE)
+    server = _legacy(When("initialize"))
     settings = {"slow": {"request_timeout": 0.05}}
     report = await managed({"slow": server}, settings, bound=5).start(registry)
     assert "within 0.05 s (timeout)" in report.errors["slow"]
@@ -212,10 +216,11 @@ async def test_required_and_expected_are_told_with_what_is_wrong(
     managed: MakeManager, registry: Registry
 ) -> None:
     """A missing required server and missing expected tools, all at once, each in a sentence."""
+    foreign = When("initialize", Answer(result={"protocolVersion": "2099-01-01"}))
     servers = {
-        "down": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
-        "optional": MemoryServer().on("initialize", {"protocolVersion": "2099-01-01"}),
-        "files": MemoryServer(tool("read"), {**tool("bad"), "inputSchema": []}),
+        "down": _legacy(foreign),
+        "optional": _legacy(foreign),
+        "files": _legacy(tools=(tool("read"), tool("bad", inputSchema=[]))),
     }
     settings = {
         "down": {"required": True, "expect_tools": ("x",)},
@@ -240,16 +245,16 @@ async def test_a_server_without_tools_is_ready(managed: MakeManager, registry: R
     """PB-047: no tools capability and no such method is no failure; with the capability it is."""
     info: dict[str, Any] = {"protocolVersion": "2025-11-25", "serverInfo": {}}
 
-    async def refuse(message: Message) -> Any:
-        raise RpcError(-32601, "Method not found")
+    def without_list(**capabilities: Any) -> LoopServer:
+        result = {**info, "capabilities": capabilities}
+        rules = (When("initialize", Answer(result=result)), When("tools/list", NOT_FOUND))
+        return LoopServer(_legacy(*rules))
 
-    none = MemoryServer().on("initialize", {**info, "capabilities": {"prompts": {}}})
-    lies = MemoryServer().on("initialize", {**info, "capabilities": {"tools": {}}})
-    servers = {"none": none.on("tools/list", refuse), "lies": lies.on("tools/list", refuse)}
+    servers = {"none": without_list(prompts={}), "lies": without_list(tools={})}
     report = await managed(servers).start(registry)
     assert report.failed == ("lies",)
     assert report.servers[0].remarks == ("it has no tools",)
-    asked = {message.get("method") for message in none.received}
+    asked = {message.get("method") for message in servers["none"].received}
     assert asked.isdisjoint({"prompts/list", "resources/list", "resources/templates/list"})
 
 
@@ -257,8 +262,8 @@ async def test_a_lost_server_is_told_and_its_tools_stay(
     managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What is registered stays registered and answers not_connected; the status says why."""
-    server, other = MemoryServer(tool("t")), MemoryServer(tool("t"))
-    manager = managed({"lost": server, "other": other})
+    server = LoopServer(_legacy(tools=ONE_TOOL))
+    manager = managed({"lost": server, "other": _legacy(tools=ONE_TOOL)})
     await manager.start(registry)
     with caplog.at_level(logging.WARNING):
         server.hang_up()
@@ -275,15 +280,16 @@ async def test_timings_come_from_the_clock(managed: MakeManager, registry: Regis
     """How long a server took to connect, and until it was ready, in the seconds of the clock."""
     clock = FakeClock()
 
-    async def initialize(message: Message) -> Any:
+    async def two_seconds(message: Message) -> None:
         clock.advance(2)
-        return {"protocolVersion": "2025-11-25"}
 
-    async def listing(message: Message) -> Any:
+    async def half_a_second(message: Message) -> None:
         clock.advance(0.5)
-        return {"tools": []}
 
-    server = MemoryServer().on("initialize", initialize).on("tools/list", listing)
+    server = _legacy(
+        When("initialize", Do(two_seconds), Answer()),
+        When("tools/list", Do(half_a_second), Answer()),
+    )
     manager = managed({"s": server}, clock=clock)
     (status,) = (await manager.start(registry)).servers
     assert (status.seconds_to_connect, status.seconds) == (2.0, 2.5)
@@ -300,7 +306,7 @@ async def test_notifications_of_every_server_reach_the_listeners(
     def listen(server: str, method: str, params: Any) -> None:
         heard.append((server, method, params))
 
-    servers = {"a": MemoryServer(), "b": MemoryServer()}
+    servers = {"a": LoopServer(_legacy()), "b": LoopServer(_legacy())}
     manager = managed(servers, listeners=[listen])
     await manager.start(registry)
     for name, server in servers.items():
@@ -311,11 +317,11 @@ async def test_notifications_of_every_server_reach_the_listeners(
 
 async def test_a_manager_is_started_once(managed: MakeManager, registry: Registry) -> None:
     """Twice, or after closing, is a mistake that says what to do."""
-    manager = managed({"a": MemoryServer()})
+    manager = managed({"a": _legacy()})
     await manager.start(registry)
     with pytest.raises(LocalError, match="make a new one"):
         await manager.start(registry)
-    closed = managed({"a": MemoryServer()})
+    closed = managed({"a": _legacy()})
     await closed.close()
     with pytest.raises(LocalError, match="make a new one"):
         await closed.start(registry)
@@ -333,7 +339,7 @@ async def test_an_own_defect_is_one_servers_failure(
         def open(self, receiver: Any) -> Any:
             raise TypeError("secret")
 
-    report = await managed({"bad": Defect(), "good": MemoryServer(tool("t"))}).start(registry)
+    report = await managed({"bad": Defect(), "good": _legacy(tools=ONE_TOOL)}).start(registry)
     assert report.failed == ("bad",)
     assert "the transport failed: TypeError" in report.errors["bad"]
     assert _names(registry) == ["mcp__good__t"]

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import AnnotationTrust, Verdict
 from lockgate.mcp.host.status import ServerState
 from lockgate.policy.ceiling import refusal, whole
-from lockgate.testing.memory_server import MemoryServer, Message
-from lockgate.testing.script import tool
+from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.script import LEGACY, ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Shape
 from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
 from lockgate.tools.naming import NAME, server_tool_name
 from lockgate.tools.permit import Permit
@@ -52,7 +52,7 @@ async def test_every_name_is_valid_and_the_server_gets_its_own(
 ) -> None:
     """PB-100: offered names match what models accept, or the tool is left out by name; the wire
     always gets the original."""
-    server = MemoryServer(*(tool(name) for name in ODD_NAMES))
+    server = LoopServer(ScriptedServer(tuple(tool(name) for name in ODD_NAMES), revisions=LEGACY))
     report = await managed({"s": server}).start(registry)
     (status,) = report.servers
     assert [left.reason for left in status.left_out] == ["has an empty name"]
@@ -70,7 +70,7 @@ async def test_a_clash_leaves_the_later_tool_out_by_name(
     """Two originals that come to one name: the first stays; what the registry holds is never
     replaced, whoever holds it."""
     altered = server_tool_name("s", "x.y").removeprefix("mcp__s__")
-    server = MemoryServer(tool("x.y"), tool(altered), tool("z"))
+    server = LoopServer(ScriptedServer((tool("x.y"), tool(altered), tool("z"))))
     (status,) = (await managed({"s": server}).start(registry)).servers
     assert status.tools == (f"mcp__s__{altered}", "mcp__s__z")
     (left,) = status.left_out
@@ -85,9 +85,9 @@ async def test_a_server_whose_name_is_taken_is_reported_failed(
     managed: MakeManager, registry: Registry
 ) -> None:
     """A duplicate at registration: the holder is untouched and goes on working."""
-    first, second = MemoryServer(tool("t")), MemoryServer(tool("t"), tool("u"))
+    first, second = LoopServer(ScriptedServer((tool("t"),))), ScriptedServer((tool("t"), tool("u")))
     await managed({"s": first}).start(registry)
-    report = await managed({"s": second, "other": MemoryServer(tool("v"))}).start(registry)
+    report = await managed({"s": second, "other": ScriptedServer((tool("v"),))}).start(registry)
     assert report.failed == ("s",)
     assert report.errors["s"] == "a server of that name is registered already"
     assert _names(registry) == ["mcp__s__t", "mcp__other__v"]
@@ -159,11 +159,8 @@ async def test_a_schema_that_is_none_leaves_its_tool_out_by_name(
         tools.append(definition)
     tools.extend([tool("deep", inputSchema="DEEP"), tool("last")])
 
-    async def listing(message: Message) -> Any:
-        answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"tools": tools}}
-        return msgspec.json.encode(answer).replace(b'"DEEP"', _deep(600))
-
-    server = MemoryServer().on("tools/list", listing)
+    listing = Answer(result={"tools": tools}, shape=Shape(swap=((b'"DEEP"', _deep(600)),)))
+    server = ScriptedServer(rules=(When("tools/list", listing),), revisions=LEGACY)
     (status,) = (await managed({"s": server}).start(registry)).servers
     assert status.state is ServerState.READY
     expected = [name for name, _, fine in SCHEMAS if fine] + ["last"]
@@ -186,7 +183,7 @@ async def test_trust_in_one_server_never_carries_to_another(
     """PB-130: the same claim by two servers, one trusted: hidden below a read-only ceiling and
     destructive for one, read-only for the other, and each says whose word that is."""
     claim = tool("drop_all", annotations={"readOnlyHint": True})
-    servers = {"a": MemoryServer(claim), "b": MemoryServer(claim)}
+    servers = {"a": ScriptedServer((claim,)), "b": ScriptedServer((claim,))}
     await managed(servers, {"b": TRUST}).start(registry)
     doubted, believed = registry.snapshot().tools
     assert (doubted.side_effect_level, doubted.is_destructive) == (SideEffectLevel.MUTATING, True)
@@ -209,7 +206,7 @@ async def test_names_never_lower_a_level(
 ) -> None:
     """PB-132: what a tool is called, or says of itself in words, is no claim."""
     names = ("get_and_delete", "list_users", "read_file", "search")
-    server = MemoryServer(*(tool(name, "Read-only. Safe.") for name in names))
+    server = ScriptedServer(tuple(tool(name, "Read-only. Safe.") for name in names))
     await managed({"s": server}, {"s": {"annotation_trust": trust}}).start(registry)
     for held in registry.snapshot().tools:
         assert held.is_destructive
@@ -222,7 +219,7 @@ async def test_the_operators_verdict_reaches_the_tool_by_its_original_name(
 ) -> None:
     """Over claim and trust; the origin says that it is the operator's."""
     claim = {"readOnlyHint": True}
-    server = MemoryServer(tool("이동", annotations=claim), tool("b", annotations=claim))
+    server = ScriptedServer((tool("이동", annotations=claim), tool("b", annotations=claim)))
     verdicts = {
         "이동": Verdict(
             destructive=DestructiveBehavior.DESTRUCTIVE,
@@ -246,7 +243,7 @@ async def test_what_the_operator_wrote_in_vain_is_remarked_upon(
         "t": Verdict(concurrent=ConcurrencyBehavior.CONCURRENT_SAFE),
     }
     settings = {"s": {"verdicts": verdicts, "lane": "server"}}
-    report = await managed({"s": MemoryServer(tool("t"))}, settings).start(registry)
+    report = await managed({"s": ScriptedServer((tool("t"),))}, settings).start(registry)
     assert report.servers[0].remarks == (
         "the verdict for 'gone' applies to nothing: no such tool is listed",
         "the verdict concurrent for 't' has no effect: lane is server",
@@ -259,7 +256,8 @@ async def test_odd_claims_and_lists_are_remarked_upon_where_they_belong(
 ) -> None:
     """What is odd about a tool is with the tool, what is odd about the list with the server."""
     odd = tool("t", annotations={"readOnlyHint": "true"})
-    server = MemoryServer().on("tools/list", {"tools": [odd], "nextCursor": 5})
+    listing = Answer(result={"tools": [odd], "nextCursor": 5})
+    server = ScriptedServer(rules=(When("tools/list", listing),), revisions=LEGACY)
     (status,) = (await managed({"s": server}, {"s": TRUST}).start(registry)).servers
     assert status.remarks == ("nextCursor is a number, not a string: the list ends here",)
     (held,) = registry.snapshot().tools

@@ -20,20 +20,8 @@ from lockgate.process.child import Grace
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.receiver import RecordingReceiver
-from lockgate.testing.script import (
-    Answer,
-    Close,
-    Deaf,
-    Exit,
-    Kill,
-    Raw,
-    ScriptedServer,
-    Shape,
-    Sleep,
-    Spawn,
-    Stderr,
-    When,
-)
+from lockgate.testing.script import ScriptedServer, When
+from lockgate.testing.steps import Answer, Close, Deaf, Exit, Kill, Raw, Shape, Sleep, Spawn, Stderr
 from lockgate.testing.transport_bench import call, text_of
 
 CALL = "tools/call"
