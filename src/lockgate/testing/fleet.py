@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -52,8 +53,8 @@ class Fleet:
         """Configure a server; `settings` are fields of `ServerSettings`."""
         ledger = self._directory / f"{name}.ledger"
         if isinstance(server, ScriptedServer):
-            object.__setattr__(server, "ledger", ledger)
-            server = server.endpoint(file=self._directory / f"{name}.script")
+            recorded = replace(server, ledger=ledger)
+            server = recorded.endpoint(file=self._directory / f"{name}.script")
         settings.setdefault("request_timeout", 10.0)
         self._settings.append(ServerSettings(name, server, **settings))
         return ServerLedger(ledger)

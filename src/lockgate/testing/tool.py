@@ -8,23 +8,18 @@ from typing import Any
 
 from lockgate.content import JSONObject
 from lockgate.tools.context import ToolContext
+from lockgate.tools.declared import DeclaredTool
 from lockgate.tools.fingerprint import fingerprint
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.result import Outcome, ToolResult
-from lockgate.tools.tool import Tool, ToolDefinition
-from lockgate.traits import (
-    ConcurrencyBehavior,
-    DestructiveBehavior,
-    IdempotencyBehavior,
-    InterruptBehavior,
-    SideEffectLevel,
-)
+from lockgate.tools.tool import ToolDefinition
+from lockgate.traits import SideEffectLevel
 
 ANY_OBJECT: JSONObject = {"type": "object"}
 
 
-class ScriptedTool(Tool):
+class ScriptedTool(DeclaredTool):
     """Traits are the worst case unless given. Replies come in order; after the last one `"ok"`.
 
     A scripted `BaseException` is raised. With `server`, it is called and described as that server's
@@ -51,18 +46,20 @@ class ScriptedTool(Tool):
         registered = name if server is None else server_tool_name(server, name)
         fields = {"name": name, "description": description, "input_schema": input_schema}
         source = "local" if server is None else "mcp"
-        self._definition = ToolDefinition(
-            registered,
-            description,
-            input_schema,
-            Origin(source, server, name, fingerprint(fields)),
-            output_schema=output_schema,
+        super().__init__(
+            ToolDefinition(
+                registered,
+                description,
+                input_schema,
+                Origin(source, server, name, fingerprint(fields)),
+                output_schema=output_schema,
+            ),
+            level=level,
+            destructive=destructive,
+            idempotent=idempotent,
+            concurrent=concurrent,
+            interruptible=interruptible,
         )
-        self._level = level
-        self._destructive = destructive
-        self._idempotent = idempotent
-        self._concurrent = concurrent
-        self._interruptible = interruptible
         self._replies = list(replies)
         self._released = asyncio.Event()
         if not hold:
@@ -73,38 +70,6 @@ class ScriptedTool(Tool):
         """Their contexts."""
         self.started = asyncio.Event()
         """Set once the first run has begun."""
-
-    @property
-    def definition(self) -> ToolDefinition:
-        return self._definition
-
-    @property
-    def side_effect_level(self) -> SideEffectLevel:
-        return self._level
-
-    @property
-    def destructive_behavior(self) -> DestructiveBehavior:
-        if self._destructive:
-            return DestructiveBehavior.DESTRUCTIVE
-        return DestructiveBehavior.NON_DESTRUCTIVE
-
-    @property
-    def idempotency_behavior(self) -> IdempotencyBehavior:
-        if self._idempotent:
-            return IdempotencyBehavior.IDEMPOTENT
-        return IdempotencyBehavior.NON_IDEMPOTENT
-
-    @property
-    def concurrency_behavior(self) -> ConcurrencyBehavior:
-        if self._concurrent:
-            return ConcurrencyBehavior.CONCURRENT_SAFE
-        return ConcurrencyBehavior.SEQUENTIAL
-
-    @property
-    def interrupt_behavior(self) -> InterruptBehavior:
-        if self._interruptible:
-            return InterruptBehavior.COOPERATIVE
-        return InterruptBehavior.NON_INTERRUPTIBLE
 
     def release(self) -> None:
         """Let held runs go on."""

@@ -17,32 +17,23 @@ import msgspec
 from lockgate.errors import LocalError
 from lockgate.schema.infer import Signature, SignatureError, infer
 from lockgate.tools.context import ToolContext
+from lockgate.tools.declared import DeclaredTool
 from lockgate.tools.fingerprint import fingerprint
 from lockgate.tools.naming import NAME, is_reserved, is_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.tools.returned import as_result
 from lockgate.tools.thread import in_thread
-from lockgate.tools.tool import Tool, ToolDefinition
+from lockgate.tools.tool import ToolDefinition
 from lockgate.tools.words import LevelWord, level_of, refuse_words
-from lockgate.traits import (
-    ConcurrencyBehavior,
-    DestructiveBehavior,
-    IdempotencyBehavior,
-    InterruptBehavior,
-    SideEffectLevel,
-)
+from lockgate.traits import SideEffectLevel
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class FunctionTool(Tool, Generic[P, R]):
-    """A function with a declaration. Calling it calls the function, past every gate of lockgate.
-
-    Traits that were not declared are the worst case (S0-02). READ_ONLY together with destructive is
-    accepted, and the second is never read (S0-04).
-    """
+class FunctionTool(DeclaredTool, Generic[P, R]):
+    """A function with a declaration. Calling it calls the function, past every gate of lockgate."""
 
     def __init__(
         self,
@@ -73,11 +64,6 @@ class FunctionTool(Tool, Generic[P, R]):
                 raise TypeError(f"{word} is True or False, not {type(given).__name__}")
         self._signature = infer(function, injected=ToolContext)
         self._function = function
-        self._level = SideEffectLevel.MUTATING if level is None else level_of(level)
-        self._destructive = destructive is not False
-        self._idempotent = idempotent is True
-        self._concurrent = concurrent is True
-        self._interruptible = interruptible is True
         declared: Mapping[str, object] = {
             "level": level,
             "destructive": destructive,
@@ -85,46 +71,19 @@ class FunctionTool(Tool, Generic[P, R]):
             "concurrent": concurrent,
             "interruptible": interruptible,
         }
-        self._definition = _define(
-            _name(function, name), title, category, self._signature, declared
+        super().__init__(
+            _define(_name(function, name), title, category, self._signature, declared),
+            level=SideEffectLevel.MUTATING if level is None else level_of(level),
+            destructive=destructive is not False,
+            idempotent=idempotent is True,
+            concurrent=concurrent is True,
+            interruptible=interruptible is True,
         )
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The function itself, as written: no schema, no gate, no record."""
         return self._function(*args, **kwargs)
-
-    @property
-    def definition(self) -> ToolDefinition:
-        return self._definition
-
-    @property
-    def side_effect_level(self) -> SideEffectLevel:
-        return self._level
-
-    @property
-    def destructive_behavior(self) -> DestructiveBehavior:
-        if self._destructive:
-            return DestructiveBehavior.DESTRUCTIVE
-        return DestructiveBehavior.NON_DESTRUCTIVE
-
-    @property
-    def idempotency_behavior(self) -> IdempotencyBehavior:
-        if self._idempotent:
-            return IdempotencyBehavior.IDEMPOTENT
-        return IdempotencyBehavior.NON_IDEMPOTENT
-
-    @property
-    def concurrency_behavior(self) -> ConcurrencyBehavior:
-        if self._concurrent:
-            return ConcurrencyBehavior.CONCURRENT_SAFE
-        return ConcurrencyBehavior.SEQUENTIAL
-
-    @property
-    def interrupt_behavior(self) -> InterruptBehavior:
-        if self._interruptible:
-            return InterruptBehavior.COOPERATIVE
-        return InterruptBehavior.NON_INTERRUPTIBLE
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
