@@ -54,7 +54,7 @@ class Agent:
         runtime.check()
         self._runtime = runtime
         self._plan = plan
-        self._session_id = session_id or runtime.make_id()
+        self._session_id = session_id or runtime.make_session_id()
         self._transcript: list[Message] = []
         self._executor = Executor(
             plan.model,

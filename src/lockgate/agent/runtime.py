@@ -8,6 +8,8 @@ owns it does not know: closeables with a name, in an explicit order, the MCP man
 from __future__ import annotations
 
 import asyncio
+import itertools
+import secrets
 import threading
 import uuid
 import warnings
@@ -36,8 +38,18 @@ class Servers(Protocol):
 
 
 def new_id() -> str:
-    """An id that nobody can guess and that never comes twice."""
+    """An id that nobody can guess and that never comes twice: of a session, whose answers count for
+    whoever names it."""
     return uuid.uuid4().hex
+
+
+def numbered() -> Callable[[], str]:
+    """A maker of ids that correlate and authorise nothing: a random word and a number that rises.
+
+    Every call needs two, and asking the system for randomness each time is a tenth of its cost.
+    """
+    word, numbers = secrets.token_hex(8), itertools.count(1)
+    return lambda: f"{word}-{next(numbers)}"
 
 
 class AgentRuntime:
@@ -58,15 +70,17 @@ class AgentRuntime:
         servers: Servers | None = None,
         witness: Witness | None = None,
         owned: Sequence[Owned] = (),
-        make_id: Callable[[], str] = new_id,
+        make_id: Callable[[], str] | None = None,
+        make_session_id: Callable[[], str] = new_id,
         close_seconds: float = CLOSE_SECONDS,
     ) -> None:
         """Take over `owned`, to be closed in exactly that order: the servers first.
 
         `id` is the deterministic one of `agent_id`; `witness` the one before the invoker's ledger,
-        by which a turn's sink hears of decisions; `make_id` gives ids of executions, calls and
-        sessions; `close_seconds` bounds the closing of each thing. Raises `LocalError` when no loop
-        is running; whoever built the things then closes them (`ownership.Ownership`).
+        by which a turn's sink hears of decisions; `make_id` gives ids of executions and calls, by
+        default `numbered` ones; `close_seconds` bounds the closing of each thing. Raises
+        `LocalError` when no loop is running; whoever built the things then closes them
+        (`ownership.Ownership`).
         """
         try:
             self._loop = asyncio.get_running_loop()
@@ -79,7 +93,10 @@ class AgentRuntime:
         self._servers = servers
         self._witness = witness
         self._owned = tuple(owned)
-        self._make_id = make_id
+        self.make_id = make_id or numbered()
+        """A new id of an execution or a call."""
+        self.make_session_id = make_session_id
+        """A new id of a session."""
         self._close_seconds = close_seconds
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
@@ -120,10 +137,6 @@ class AgentRuntime:
         """The names of the configured servers that are not there, sorted."""
         return tuple(sorted(self._servers.failed)) if self._servers is not None else ()
 
-    def make_id(self) -> str:
-        """A new id of an execution, a call or a session."""
-        return self._make_id()
-
     def check(self) -> None:
         """Raise `LocalError` if the runtime can not be used here and now."""
         if self._closed:
@@ -156,18 +169,21 @@ class AgentRuntime:
         await self.close()
 
     def _check_place(self) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self._loop:  # which runs in one thread only
+            return
         if threading.get_ident() != self._thread:
             raise LocalError(
                 f"{self._id} belongs to another thread; use it from there, or open one here"
             )
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            raise LocalError(f"{self._id} is used inside the loop it was made on") from None
-        if here is not self._loop:
-            raise LocalError(
-                f"{self._id} belongs to another event loop; use it there, or open one in this loop"
-            )
+        if here is None:
+            raise LocalError(f"{self._id} is used inside the loop it was made on")
+        raise LocalError(
+            f"{self._id} belongs to another event loop; use it there, or open one in this loop"
+        )
 
     def __del__(self) -> None:
         if not self._closed:

@@ -54,6 +54,10 @@ class Gate:
         self._runtime = runtime
         self._manager = manager
         self._plan = plan
+        self._invoker = runtime.invoker
+        self._entry = plan.entry.value
+        self._within: tuple[Snapshot, Bounds] | None = None
+        """The bounds for the tools of the last call's snapshot: nearly always that of the next."""
 
     @property
     def config(self) -> Config:
@@ -98,9 +102,7 @@ class Gate:
         after closing, and on another loop or thread.
         """
         snapshot = self._snapshot()
-        return await self._runtime.invoker.invoke(
-            self._call(name, arguments, snapshot, timeout), snapshot
-        )
+        return await self._invoker.invoke(self._call(name, arguments, snapshot, timeout), snapshot)
 
     def explain(self, name: str, arguments: Mapping[str, Any] | None = None) -> Explanation:
         """What `call` would do and exactly why. Runs nothing and asks nobody (B-05).
@@ -109,7 +111,7 @@ class Gate:
         """
         snapshot = self._snapshot()
         call = self._call(name, arguments, snapshot, None)
-        return self._runtime.invoker.explain(call, snapshot, any_arguments=arguments is None)
+        return self._invoker.explain(call, snapshot, any_arguments=arguments is None)
 
     async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """Answer a suspended call and see it through, on today's rules, tools and bounds (B-14).
@@ -118,9 +120,9 @@ class Gate:
         a ticket that was never issued or is used up.
         """
         if isinstance(answer, bool):
-            answer = Answer(answer, self._plan.entry.value)
+            answer = Answer(answer, self._entry)
         snapshot = self._snapshot()
-        return await self._runtime.invoker.resume(
+        return await self._invoker.resume(
             ticket,
             answer,
             snapshot,
@@ -159,15 +161,17 @@ class Gate:
         return Agent(self._runtime, plan)
 
     def _snapshot(self) -> Snapshot:
+        """The tools of now. Raises `LocalError` where the gate can not be used."""
         return self._runtime.registry.snapshot()
 
     def _bounds(self, snapshot: Snapshot) -> Bounds:
         """The configuration's ceiling and offer, for the tools of `snapshot`."""
+        if self._within is not None and self._within[0] is snapshot:
+            return self._within[1]
         settings = self._plan.config.agent
-        offer = snapshot.derived(
-            ("offer", settings.offer), lambda: (bind_offer(settings.offer, snapshot),)
-        )[0]
-        return whole(settings.ceiling, offer)
+        bounds = whole(settings.ceiling, bind_offer(settings.offer, snapshot))
+        self._within = snapshot, bounds
+        return bounds
 
     def _call(
         self,
@@ -179,7 +183,7 @@ class Gate:
         plan = self._plan
         execution = Execution(
             id=self._runtime.make_id(),
-            entry=plan.entry.value,
+            entry=self._entry,
             bounds=self._bounds(snapshot),
             attended=plan.attended,
             environment=plan.environment,

@@ -18,12 +18,13 @@ import msgspec
 
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that arguments may have; deeper ones are refused before anything reads them."""
 
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
+_KEYS: Final = frozenset({str})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
@@ -51,7 +52,7 @@ def take(arguments: object, key: bytes) -> Taken:
     most 64 bytes.
     """
     try:
-        if not isinstance(arguments, Mapping):
+        if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise NotJSON("$", f"must be an object, not {_name(arguments)}")
         value = cast("dict[str, Any]", copied(cast("Mapping[str, Any]", arguments)))
         data = _ENCODER.encode(value)
@@ -64,7 +65,7 @@ def take(arguments: object, key: bytes) -> Taken:
     return Taken(value, hashlib.blake2b(data, digest_size=16, key=key).hexdigest())
 
 
-def call_digest(tool: Tool, arguments: Mapping[str, Any]) -> str:
+def call_digest(tool: Declared, arguments: Mapping[str, Any]) -> str:
     """What an answer is bound to: the tool's name, its definition and these very arguments."""
     origin = tool.definition.origin
     return canonical_digest([tool.name, origin.fingerprint.digest, arguments])
@@ -85,7 +86,17 @@ def copied(value: Any) -> Any:
     more than `MAX_DEPTH` levels. A subclass of a JSON type (an enum member) becomes the plain
     value.
     """
+    # Most arguments are names and scalars, for which a copy of the top level is a deep one.
+    if type(value) is dict:
+        flat = cast("dict[Any, Any]", value)
+        if _KEYS.issuperset(map(type, flat)) and _SCALARS.issuperset(map(type, flat.values())):
+            return flat.copy()
     return _copied(value, (), 0)
+
+
+def copied_again(value: dict[str, Any]) -> dict[str, Any]:
+    """A deep copy of what `copied` has made, in C: plain already, so nothing is looked at."""
+    return cast("dict[str, Any]", msgspec.to_builtins(value))
 
 
 _Path: TypeAlias = tuple[Any, ...]

@@ -10,7 +10,7 @@ from lockgate.calls.leash import Pulled
 from lockgate.calls.replay import another_try, together
 from lockgate.errors import Fate
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 
 MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
@@ -25,8 +25,19 @@ _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
 class Attempts:
     """The attempts of one call. Starts as not sent; `begin` makes that unknown until `end`."""
 
-    def __init__(self, tool: Tool) -> None:
-        self.tool = tool
+    __slots__ = (
+        "_cause",
+        "_detail",
+        "_outcome",
+        "_pulled",
+        "_running",
+        "_settled",
+        "_tool",
+        "count",
+    )
+
+    def __init__(self, tool: Declared) -> None:
+        self._tool = tool
         self.count = 0
         """How often the tool was started."""
         self._settled: Fate | None = None
@@ -70,7 +81,7 @@ class Attempts:
             return False
         fate = Fate.UNKNOWN if outcome is None else outcome.fate
         kind = None if outcome is None else outcome.result.kind
-        return another_try(self.tool, fate, self.count, same_invocation=True, kind=kind).allowed
+        return another_try(self._tool, fate, self.count, same_invocation=True, kind=kind).allowed
 
     def result(self, look: Sequence[str]) -> ToolResult:
         """What the call comes to. `look` are names of tools that may show what became of it.
@@ -78,7 +89,7 @@ class Attempts:
         A fate that is unknown is told as such, whatever the tool made of it (B-03).
         """
         if self.fate is Fate.UNKNOWN or self._outcome is None:
-            return refusals.outcome_unknown(self.tool, self._cause, self._detail, self.count, look)
+            return refusals.outcome_unknown(self._tool, self._cause, self._detail, self.count, look)
         result = self._outcome.result
         if self._pulled is Pulled.INTERRUPT and self.fate is Fate.NOT_SENT:
             return ToolResult.error(

@@ -72,7 +72,7 @@ class Briefing:
             self._bound = (snapshot, bind(self._rules, snapshot))
         registered = snapshot.get(call.name)
         unknowns: tuple[OpenUnknown, ...] = ()
-        if registered is not None and not replayable(registered.tool):
+        if registered is not None and not replayable(registered):
             unknowns = self._unknowns.find(scope_of(call.execution), call.name)
         return Facts(
             rules=self._bound[1],

@@ -130,18 +130,17 @@ def _walk(
     bounds = call.execution.bounds
     if registered is None:
         return refusals.unknown_tool(call.name, nearest(call.name, _usable(call, snapshot, facts)))
-    tool = registered.tool
-    limit = refusal(tool, bounds)
+    limit = refusal(registered, bounds)
     if limit is not None and limit.code == "not_offered":
         return refusals.not_offered(registered, limit)
-    given, fingerprint = facts.given, tool.definition.origin.fingerprint
+    given, fingerprint = facts.given, registered.definition.origin.fingerprint
     if given is not None and given.answer.approved and given.fingerprint != fingerprint.digest:
         return refusals.tool_changed(registered, "the definition")
     _pass(trail, "name", "registered", "the name is registered and offered")
 
     # 2. What needs no arguments: deny rules by name, the ceiling. Until rules read arguments,
     # one opinion serves this step and step 5.
-    opinion = facts.rules.judge(tool.name, call.arguments, attended=call.execution.attended)
+    opinion = facts.rules.judge(registered.name, call.arguments, attended=call.execution.attended)
     if opinion.decision is Decision.DENY:
         return refusals.denied(registered, opinion.reasons)
     _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches")
@@ -164,11 +163,11 @@ def _walk(
     _pass_rules(trail, opinion)
 
     # 6. The gate, and who has answered it.
-    reasons = asks(tool, facts.exempt, opinion)
+    reasons = asks(registered, facts.exempt, opinion)
     if facts.unknowns:
         reasons += tuple(unknown.reason for unknown in facts.unknowns)
     if not reasons and facts.exempt is not None and facts.given is None:
-        return Run(registered, (exemption(tool, facts.exempt),))
+        return Run(registered, (exemption(registered, facts.exempt),))
     if trail is not None:
         trail.append(Step("gate", Decision.ASK, reasons))
     return _answered(call, registered, reasons, opinion, facts)
@@ -197,7 +196,7 @@ def _answered(
         if verdict is not None:
             return verdict
     if not facts.unknowns:
-        rule = answer_by_rule(registered.tool, opinion)
+        rule = answer_by_rule(registered, opinion)
         if rule is not None:
             return Run(registered, (rule,), Answer(True, "rule"))
         if remembered is not None:
@@ -223,15 +222,15 @@ def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdi
 
 
 def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -> Question:
-    tool, execution = registered.tool, call.execution
+    execution = call.execution
     return Question(
         call_id=call.id,
-        tool=tool.name,
-        origin=tool.definition.origin,
-        level=tool.side_effect_level,
-        destructive=tool.is_destructive,
+        tool=registered.name,
+        origin=registered.definition.origin,
+        level=registered.side_effect_level,
+        destructive=registered.is_destructive,
         arguments=call.arguments,
-        digest=call_digest(tool, call.arguments),
+        digest=call_digest(registered, call.arguments),
         reasons=reasons,
         execution_id=execution.id,
         session_id=execution.session_id,

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from lockgate.calls import refusals
-from lockgate.calls.arguments import Taken, copied, take
+from lockgate.calls.arguments import Taken, copied_again, take
 from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled
 from lockgate.calls.attempts import Attempts
 from lockgate.calls.briefing import Briefing
@@ -37,8 +37,7 @@ from lockgate.tools.context import Bounds, Environment, ToolContext
 from lockgate.tools.permit import Permit
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
-from lockgate.tools.tool import Tool
-from lockgate.traits import ConcurrencyBehavior, InterruptBehavior, SideEffectLevel
+from lockgate.traits import SideEffectLevel
 
 GRACE: Final = 0.25
 """Seconds that a tool has after its deadline to say itself what became of the call; it knows the
@@ -175,14 +174,11 @@ class Invoker:
                 return self._refused(call, taken, settled)
             if isinstance(settled, Deferred):
                 return self._suspended(call, taken, settled)
-            tool = settled.registered.tool
-            lane = None
-            if tool.concurrency_behavior is ConcurrencyBehavior.SEQUENTIAL:
-                lane = tool.lane
-                if not self._lanes.take(lane):
-                    settled = await self._in_turn(lane, call, taken, snapshot, settled)
-                    if not isinstance(settled, Run):
-                        continue
+            lane = settled.registered.lane
+            if lane is not None and not self._lanes.take(lane):
+                settled = await self._in_turn(lane, call, taken, snapshot, settled)
+                if not isinstance(settled, Run):
+                    continue
             try:
                 return await self._perform(call, taken, settled, ticket)
             finally:
@@ -222,7 +218,7 @@ class Invoker:
             return refusals.skipped(run.registered, call.name)
         today = snapshot if run.given is None else self._current()
         verdict = self._briefing.decide(call, today, taken, run.given)
-        if isinstance(verdict, Run) and verdict.registered.tool.lane != lane:
+        if isinstance(verdict, Run) and verdict.registered.lane != lane:
             verdict = refusals.tool_changed(verdict.registered, "the lane")
         if not isinstance(verdict, Run):
             self._lanes.release(lane)
@@ -268,7 +264,7 @@ class Invoker:
             self._recorder.running(call, taken.digest, run)
         except Exception as error:
             self._recorder.unwritten(call, error)
-            if not run.registered.tool.is_read_only:
+            if not run.registered.is_read_only:
                 raise
 
     def _redeem(self, call: Call, taken: Taken, run: Run, ticket: Redemption) -> None:
@@ -281,7 +277,7 @@ class Invoker:
             written = True
 
         try:
-            self._keeping.redeem(ticket, call, run.registered.tool, record)
+            self._keeping.redeem(ticket, call, run.registered, record)
         except Exception as error:
             if written:  # the disk failed between the two: say that nothing came of the first
                 result = _not_written(run, error)
@@ -292,34 +288,33 @@ class Invoker:
 
     async def _executed(self, call: Call, taken: Taken, run: Run, *, resumed: bool) -> ToolResult:
         """Run the tool and write down what came of it, also when cancelled."""
-        tool = run.registered.tool
+        registered = run.registered
         self._keeping.began(call, run)
         started = self._monotonic()
-        attempts = Attempts(tool)
+        attempts = Attempts(registered)
         result: ToolResult | None = None
         try:
-            result = await self._attempted(call, taken, attempts)
+            result = await self._attempted(call, taken, registered, attempts)
             return result
         finally:
             fate = attempts.fate
-            self._keeping.ended(call, tool, fate, resumed=resumed)
+            self._keeping.ended(call, registered, fate, resumed=resumed)
             duration = self._monotonic() - started
             self._recorder.finished(call, result, fate, duration, attempts.count)
 
-    async def _attempted(self, call: Call, taken: Taken, attempts: Attempts) -> ToolResult:
+    async def _attempted(
+        self, call: Call, taken: Taken, registered: Registered, attempts: Attempts
+    ) -> ToolResult:
         """Execute the tool, once more if that is known to do no harm."""
-        tool, now = attempts.tool, asyncio.get_running_loop().time
+        tool, interrupt = registered.tool, call.interrupt
         timeout = self._default_timeout if call.timeout is None else call.timeout
-        deadline = None if timeout is None else now() + timeout
-        stop = None if deadline is None else deadline + GRACE
-        token = call.interrupt
-        if tool.interrupt_behavior is InterruptBehavior.NON_INTERRUPTIBLE:
-            token = None
+        deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
+        token = interrupt if registered.interruptible else None
         permit = Permit(
             ToolContext(
                 execution=call.execution,
                 call_id=call.id,
-                interrupt=call.interrupt,
+                interrupt=interrupt,
                 deadline=deadline,
                 parent_call=call.parent_call,
             )
@@ -328,24 +323,29 @@ class Invoker:
             outcome: Outcome | None = None
             pulled: Pulled | None = None
             attempts.begin()
+            # A copy for each attempt: a tool may do with it what it likes.
+            arguments = copied_again(taken.value)
             try:
-                with Leash(deadline=stop, interrupt=token) as leash:
-                    outcome = await tool.execute(copied(taken.value), permit)
-                pulled = leash.pulled
+                if deadline is None and token is None:
+                    outcome = await tool.execute(arguments, permit)
+                else:
+                    stop = None if deadline is None else deadline + GRACE
+                    with Leash(deadline=stop, interrupt=token) as leash:
+                        outcome = await tool.execute(arguments, permit)
+                    pulled = leash.pulled
             except asyncio.CancelledError:
                 if cancelled_from_outside():
                     raise
             attempts.end(_checked(outcome), pulled)
-            interrupted = call.interrupt is not None and call.interrupt.interrupted
-            late = deadline is not None and now() >= deadline
+            interrupted = interrupt is not None and interrupt.interrupted
+            late = deadline is not None and asyncio.get_running_loop().time() >= deadline
             if interrupted or late or not attempts.again():
-                return attempts.result(self._look(call, tool, attempts.fate))
+                unknown = attempts.fate is Fate.UNKNOWN
+                return attempts.result(self._look(call, registered) if unknown else ())
 
-    def _look(self, call: Call, tool: Tool, fate: Fate) -> tuple[str, ...]:
+    def _look(self, call: Call, registered: Registered) -> tuple[str, ...]:
         """Names of shown tools of the same place that read, for looking what a call has done."""
-        if fate is not Fate.UNKNOWN:
-            return ()
-        server = tool.definition.origin.server
+        server = registered.definition.origin.server
         near = (
             other.name
             for other in shown(self._current(), call.execution.bounds)

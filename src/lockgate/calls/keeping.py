@@ -16,7 +16,7 @@ from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
 from lockgate.errors import Fate
 from lockgate.policy.approval import Answer
 from lockgate.policy.grants import GrantBook, grant_of, session_of
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 
 _log: Final = logging.getLogger("lockgate.calls")
 
@@ -74,7 +74,7 @@ class Keeping:
         self._tickets.settle(redemption.ticket, redemption.settlement, lambda: None)
 
     def redeem(
-        self, redemption: Redemption, call: Call, tool: Tool, record: Callable[[], None]
+        self, redemption: Redemption, call: Call, tool: Declared, record: Callable[[], None]
     ) -> None:
         """Use a ticket up for a call that is about to run, with its intent, and have `record`
         write the decision down; all of it or nothing. Raises as `use_up` does, and what `record`
@@ -89,7 +89,7 @@ class Keeping:
             by = run.answer.approver
             self._noted(call, lambda: self._unknowns.close(run.settles, by))
 
-    def ended(self, call: Call, tool: Tool, fate: Fate, *, resumed: bool) -> None:
+    def ended(self, call: Call, tool: Declared, fate: Fate, *, resumed: bool) -> None:
         """The call is over: what is not known of it stands open, unless it may run twice."""
         if resumed or (fate is Fate.UNKNOWN and not replayable(tool)):
             unknown = self._unknown(call, tool)
@@ -98,7 +98,7 @@ class Keeping:
             if fate is Fate.UNKNOWN and not replayable(tool):
                 self._noted(call, lambda: self._unknowns.open(unknown))
 
-    def _unknown(self, call: Call, tool: Tool) -> OpenUnknown:
+    def _unknown(self, call: Call, tool: Declared) -> OpenUnknown:
         execution = call.execution
         return OpenUnknown(execution.id, call.id, scope_of(execution), tool.name, self._time())
 

@@ -44,12 +44,12 @@ class Recorder:
             kind=refuse.kind.value,
             reason=refuse.code,
         )
-        self._write(call, lambda: self._ledger.decision(record))
+        self._write(call, record)
 
     def suspended(self, call: Call, digest: str, ask: Ask, ticket: str) -> None:
         """The call waits for an answer from elsewhere."""
         record = self._decision("suspend", call, digest, ask.registered, ask.reasons, ticket=ticket)
-        self._write(call, lambda: self._ledger.decision(record))
+        self._write(call, record)
 
     def finished(
         self, call: Call, result: ToolResult | None, fate: Fate, duration: float, attempts: int
@@ -70,15 +70,18 @@ class Recorder:
             reason="cancelled" if result is None else result.reason,
             execution=call.execution.id,
         )
-        self._write(call, lambda: self._ledger.outcome(record))
+        try:
+            self._ledger.outcome(record)
+        except Exception as error:  # noqa: BLE001 - whatever a ledger raises, there is no record
+            self.unwritten(call, error)
 
     def unwritten(self, call: Call, error: Exception) -> None:
         """Say in the log that a record is missing; no argument is in it."""
         _log.warning("no record of call %s could be written: %s", call.id, type(error).__name__)
 
-    def _write(self, call: Call, write: Callable[[], None]) -> None:
+    def _write(self, call: Call, record: DecisionRecord) -> None:
         try:
-            write()
+            self._ledger.decision(record)
         except Exception as error:  # noqa: BLE001 - whatever a ledger raises, there is no record
             self.unwritten(call, error)
 
@@ -98,12 +101,11 @@ class Recorder:
         execution = call.execution
         server = fingerprint = level = destructive = idempotent = ruling = None
         if registered is not None:
-            tool = registered.tool
-            origin = tool.definition.origin
+            origin = registered.definition.origin
             server, ruling = origin.server, origin.ruling
             fingerprint = origin.fingerprint.digest
-            level = tool.side_effect_level.value
-            destructive, idempotent = tool.is_destructive, tool.is_idempotent
+            level = registered.side_effect_level.value
+            destructive, idempotent = registered.is_destructive, registered.is_idempotent
         return DecisionRecord(
             call=call.id,
             time=self._time(),

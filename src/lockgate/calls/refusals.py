@@ -16,7 +16,7 @@ from lockgate.policy.approval import Answer
 from lockgate.schema.violation import Violation
 from lockgate.tools.registry import Registered
 from lockgate.tools.result import ErrorKind, ToolResult
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 
 MAX_NAME = 100
 """How much of a name that is no tool's is repeated."""
@@ -189,7 +189,7 @@ def undecided(registered: Registered | None, name: str, error: BaseException) ->
 
 
 def outcome_unknown(
-    tool: Tool, cause: str, detail: str, attempts: int, look: Sequence[str]
+    tool: Declared, cause: str, detail: str, attempts: int, look: Sequence[str]
 ) -> ToolResult:
     """A call that may have taken effect: what was sent, what is not known, how to look (B-03).
 

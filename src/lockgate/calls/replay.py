@@ -6,12 +6,13 @@ trying again at once can not help.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from lockgate.errors import Fate
 from lockgate.tools.result import ErrorKind
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 
 MAX_ATTEMPTS: Final = 2
 """One further try at most, whatever the tool and the fate."""
@@ -20,21 +21,20 @@ _NEEDS_MORE_THAN_TIME: Final = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.RATE
 """Proven not executed, and an immediate repeat would be answered the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True):
     """Whether a call may run again, and why."""
 
     allowed: bool
     why: str
 
 
-def replayable(tool: Tool) -> bool:
+def replayable(tool: Declared) -> bool:
     """Whether a second run of `tool` can do no harm that the first has not done already."""
     return tool.is_read_only or tool.is_idempotent
 
 
 def another_try(
-    tool: Tool,
+    tool: Declared,
     fate: Fate,
     attempts: int,
     *,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lockgate.decision import Reason
 from lockgate.tools.context import Bounds
 from lockgate.tools.registry import Snapshot
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared, Tool
 from lockgate.traits import SideEffectLevel
 
 
@@ -42,11 +42,13 @@ def shown(snapshot: Snapshot, bounds: Bounds) -> tuple[Tool, ...]:
     """
     return snapshot.derived(
         (shown, bounds),
-        lambda: tuple(tool for tool in snapshot.tools if refusal(tool, bounds) is None),
+        lambda: tuple(
+            entry.tool for entry in snapshot.entries.values() if refusal(entry, bounds) is None
+        ),
     )
 
 
-def refusal(tool: Tool, bounds: Bounds) -> Reason | None:
+def refusal(tool: Declared, bounds: Bounds) -> Reason | None:
     """Why `tool` is out of bounds, or None. Reads names and `permits()`, nothing else (S0-05)."""
     if bounds.offer is not None and tool.name not in bounds.offer:
         return Reason("not_offered", f"{tool.name} is not offered to this execution")

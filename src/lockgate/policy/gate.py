@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from lockgate.decision import Decision, Reason
 from lockgate.rules.bind import RuleOpinion
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Declared
 from lockgate.traits import SideEffectLevel
 
 
 def asks(
-    tool: Tool, exempt: SideEffectLevel | None, opinion: RuleOpinion | None = None
+    tool: Declared, exempt: SideEffectLevel | None, opinion: RuleOpinion | None = None
 ) -> tuple[Reason, ...]:
     """Why a call of `tool` is asked about; empty if it is exempt.
 
@@ -44,7 +44,7 @@ def asks(
     return tuple(reasons)
 
 
-def exemption(tool: Tool, exempt: SideEffectLevel) -> Reason:
+def exemption(tool: Declared, exempt: SideEffectLevel) -> Reason:
     """The reason that goes with a call for which `asks` found none."""
     kind = "read-only" if tool.is_read_only else "mutating but not destructive"
     return Reason(
@@ -54,7 +54,7 @@ def exemption(tool: Tool, exempt: SideEffectLevel) -> Reason:
     )
 
 
-def answer_by_rule(tool: Tool, opinion: RuleOpinion) -> Reason | None:
+def answer_by_rule(tool: Declared, opinion: RuleOpinion) -> Reason | None:
     """The allow rule that answers a question about `tool` in a person's place, or None.
 
     An allow rule by name alone never answers for a destructive tool: it does not say

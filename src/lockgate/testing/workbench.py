@@ -55,8 +55,12 @@ class Workbench:
             servers=servers,
             witness=witness,
             owned=owned,
-            make_id=lambda: f"id-{next(self._ids)}",
+            make_id=self._new_id,
+            make_session_id=self._new_id,
         )
+
+    def _new_id(self) -> str:
+        return f"id-{next(self._ids)}"
 
     def agent(
         self,

@@ -15,7 +15,8 @@ from lockgate.errors import LocalError
 from lockgate.schema.validate import CompiledSchema, SchemaError, compile_schema
 from lockgate.tools.naming import NAME, is_reserved, is_tool_name
 from lockgate.tools.origin import Origin
-from lockgate.tools.tool import Tool
+from lockgate.tools.tool import Tool, ToolDefinition
+from lockgate.traits import ConcurrencyBehavior, InterruptBehavior, SideEffectLevel
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ MAX_DERIVED: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """One tool that passed, with its schemas compiled."""
+    """One tool that passed, with its schemas compiled and its declaration read, once for all."""
 
     tool: Tool
     schema: CompiledSchema
@@ -34,6 +35,16 @@ class Registered:
     """Of the structured content; None if the tool declares none, or one that is no schema."""
     remarks: tuple[str, ...]
     """What is left unchecked of either schema, one sentence each."""
+    name: str
+    definition: ToolDefinition
+    side_effect_level: SideEffectLevel
+    is_read_only: bool
+    is_destructive: bool
+    is_idempotent: bool
+    lane: str | None
+    """The lane that its calls hold, one after the other; None if they may overlap."""
+    interruptible: bool
+    """Whether an interrupt of the turn cancels a call that runs."""
 
 
 class Snapshot:
@@ -158,7 +169,21 @@ def _compiled(tool: Tool) -> Registered:
             remarks.append(f"output schema: {error}: results are not checked against it")
         else:
             remarks.extend(f"output schema: {remark}" for remark in output.remarks)
-    return Registered(tool, schema, output, tuple(remarks))
+    sequential = tool.concurrency_behavior is ConcurrencyBehavior.SEQUENTIAL
+    return Registered(
+        tool=tool,
+        schema=schema,
+        output_schema=output,
+        remarks=tuple(remarks),
+        name=definition.name,
+        definition=definition,
+        side_effect_level=tool.side_effect_level,
+        is_read_only=tool.is_read_only,
+        is_destructive=tool.is_destructive,
+        is_idempotent=tool.is_idempotent,
+        lane=tool.lane if sequential else None,
+        interruptible=tool.interrupt_behavior is InterruptBehavior.COOPERATIVE,
+    )
 
 
 def _whence(origin: Origin) -> str:

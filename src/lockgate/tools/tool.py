@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Protocol, final
 
 from lockgate.content import JSONObject
 from lockgate.errors import Fate, Fault, PeerError
@@ -43,8 +43,28 @@ class ToolDefinition:
     """A word for grouping in lists; decides nothing."""
 
 
+class Declared(Protocol):
+    """A declaration, as decisions read it: of a `Tool`, or what the registry has read of one."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def definition(self) -> ToolDefinition: ...
+    @property
+    def side_effect_level(self) -> SideEffectLevel: ...
+    @property
+    def is_read_only(self) -> bool: ...
+    @property
+    def is_destructive(self) -> bool: ...
+    @property
+    def is_idempotent(self) -> bool: ...
+
+
 class Tool(abc.ABC):
-    """Something an agent can call. Traits default to the worst case (S0-02)."""
+    """Something an agent can call. Traits default to the worst case (S0-02).
+
+    A declaration holds for the life of the tool: it is read once, when the tool is registered.
+    """
 
     _FINAL: ClassVar[frozenset[str]] = frozenset(
         {"name", "is_read_only", "is_destructive", "is_idempotent", "execute"}

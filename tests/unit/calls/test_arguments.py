@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.calls.arguments import MAX_DEPTH, NotJSON, call_digest, copied, take
+from lockgate.calls.arguments import MAX_DEPTH, NotJSON, call_digest, copied, copied_again, take
 from lockgate.testing.tool import ScriptedTool
 
 KEY = b"0123456789abcdef"
@@ -40,6 +40,17 @@ def test_a_copy_is_equal_and_shares_nothing(value: dict[str, Any]) -> None:
     assert taken.value == value
     spoil(value)
     assert repr(taken.value) == before
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), JSON))
+def test_a_second_copy_is_a_copy_too(value: dict[str, Any]) -> None:
+    """Equal to the letter, the order of keys and the kind of numbers included, sharing nothing."""
+    first = copied(value)
+    before = repr(first)
+    second = copied_again(first)
+    assert repr(second) == before
+    spoil(second)
+    assert repr(first) == before
 
 
 def spoil(value: Any) -> None:

@@ -49,24 +49,29 @@ def test_a_ceiling_compares_levels(
 
 
 class Blind(ScriptedTool):
-    """A mutating tool whose behaviours must not be looked at."""
+    """A mutating tool whose behaviours must not be looked at once it is registered."""
+
+    registered = False
 
     @property
     def destructive_behavior(self) -> DestructiveBehavior:
-        raise AssertionError("a ceiling read the destructiveness")
+        assert not self.registered, "a ceiling read the destructiveness"
+        return DestructiveBehavior.DESTRUCTIVE
 
     @property
     def idempotency_behavior(self) -> IdempotencyBehavior:
-        raise AssertionError("a ceiling read the idempotency")
+        assert not self.registered, "a ceiling read the idempotency"
+        return IdempotencyBehavior.NON_IDEMPOTENT
 
 
 @pytest.mark.req("S0-05")
 def test_a_ceiling_reads_the_level_and_nothing_else() -> None:
     """Not even to ignore it; nor does what is shown."""
-    registry = Registry()
-    registry.register(Blind("t"))
+    registry, tool = Registry(), Blind("t")
+    registry.register(tool)
+    tool.registered = True
     for ceiling in SideEffectLevel:
-        refusal(Blind("t"), whole(ceiling))
+        refusal(tool, whole(ceiling))
         shown(registry.snapshot(), whole(ceiling))
 
 

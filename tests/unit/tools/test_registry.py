@@ -111,6 +111,39 @@ def test_the_schema_is_advertised_as_it_is() -> None:
     )
 
 
+class Fickle(ScriptedTool):
+    """A tool that declares something else each time it is looked at."""
+
+    looks = 0
+
+    @property
+    def side_effect_level(self) -> SideEffectLevel:
+        self.looks += 1
+        return SideEffectLevel.READ_ONLY if self.looks % 2 else SideEffectLevel.MUTATING
+
+
+@pytest.mark.parametrize("looks", [0, 1])
+def test_a_declaration_is_read_once(looks: int) -> None:
+    """What is decided and what is shown rest on the same reading, made at registration."""
+    registry, tool = Registry(), Fickle("a")
+    tool.looks = looks
+    registry.register(tool)
+    snapshot = registry.snapshot()
+    entry = snapshot.get("a")
+    assert entry is not None
+    is_shown = bool(shown(snapshot, whole(SideEffectLevel.READ_ONLY)))
+    assert is_shown is (entry.side_effect_level is SideEffectLevel.READ_ONLY)
+
+
+def test_the_lane_of_a_tool_that_may_overlap_is_none() -> None:
+    """A sequential tool has its own name for a lane unless it says another."""
+    registry = Registry()
+    registry.register_all([ScriptedTool("a"), ScriptedTool("b", concurrent=True)])
+    entries = registry.snapshot().entries
+    assert [entry.lane for entry in entries.values()] == ["a", None]
+    assert [entry.interruptible for entry in entries.values()] == [False, False]
+
+
 def test_an_output_schema_that_is_none_leaves_the_tool_in() -> None:
     """Its results go unchecked, and a remark says so."""
     registry = Registry()
