@@ -8,10 +8,11 @@ import pty
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from lockgate.cli.config import config_group
 from lockgate.errors import ConfigError
@@ -23,74 +24,57 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    """A home with nothing in it."""
-    return {
-        "HOME": str(tmp_path),
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-    }
-
-
-@pytest.fixture
-def accept(tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Run:
+def accept(folder: Path, run_command: Run) -> Run:
     """Runs the command where a configuration was found."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "lockgate.yaml").write_text(
+    (folder / "lockgate.yaml").write_text(
         "mcp: {servers: [{name: git, command: x, args: [--token, SEKRET], annotationTrust: trust}]}"
     )
-
-    def run_it(*words: str) -> Result:
-        return CliRunner().invoke(config_group, ("accept", *words), env=environ)
-
-    return run_it
+    return partial(run_command, config_group, "accept")
 
 
 @pytest.mark.req("B-13")
-def test_accepting_shows_what_it_means(
-    accept: Run, tmp_path: Path, environ: dict[str, str]
-) -> None:
+def test_accepting_shows_what_it_means(accept: Run, folder: Path, environ: dict[str, str]) -> None:
     """Programs and trust are shown, secrets are not; afterwards the file is used."""
     result = accept("--yes")
     assert result.exit_code == 0, result.exception
     assert "It would start git: x --token '[masked, 6 characters]'" in result.stdout
     assert "It would believe what git says of its own tools" in result.stdout
     assert "Accepted." in result.stdout
-    assert load(locate(tmp_path, environ), environ).servers
+    assert load(locate(folder, environ), environ).servers
     assert "It was accepted already." in accept("--yes").stdout
 
 
 @pytest.mark.req("B-13")
-def test_nobody_to_ask_is_no(accept: Run, tmp_path: Path, environ: dict[str, str]) -> None:
+def test_nobody_to_ask_is_no(accept: Run, folder: Path, environ: dict[str, str]) -> None:
     """Without a terminal only --yes accepts."""
     result = accept()
     assert isinstance(result.exception, ConfigError)
     assert "--yes" in str(result.exception)
     with pytest.raises(NotAccepted):
-        load(locate(tmp_path, environ), environ)
+        load(locate(folder, environ), environ)
 
 
 @pytest.mark.req("B-13")
-def test_a_faulty_file_can_not_be_accepted(accept: Run, tmp_path: Path) -> None:
+def test_a_faulty_file_can_not_be_accepted(accept: Run, folder: Path) -> None:
     """Its faults are told instead."""
-    (tmp_path / "lockgate.yaml").write_text("mcp: {sevrers: []}")
+    (folder / "lockgate.yaml").write_text("mcp: {sevrers: []}")
     result = accept("--yes")
     assert isinstance(result.exception, ConfigError)
     assert "did you mean servers?" in str(result.exception)
 
 
-def test_nothing_there_is_an_error(accept: Run, tmp_path: Path) -> None:
+def test_nothing_there_is_an_error(accept: Run, folder: Path) -> None:
     """It says what to do."""
-    (tmp_path / "lockgate.yaml").unlink()
+    (folder / "lockgate.yaml").unlink()
     result = accept("--yes")
     assert isinstance(result.exception, ConfigError)
     assert "lockgate mcp import" in str(result.exception)
 
 
-def test_for_programs(accept: Run, tmp_path: Path) -> None:
+def test_for_programs(accept: Run, folder: Path) -> None:
     """JSON alone on standard output, secrets masked."""
     answer = json.loads(accept("--yes", "--json").stdout)
-    assert answer["file"] == str(tmp_path / "lockgate.yaml")
+    assert answer["file"] == str(folder / "lockgate.yaml")
     assert answer["was"] == "new"
     assert answer["starts"] == [
         {"server": "git", "command": "x --token '[masked, 6 characters]'", "env": []}
@@ -101,7 +85,7 @@ def test_for_programs(accept: Run, tmp_path: Path) -> None:
 @pytest.mark.req("B-13")
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 2), (b"\n", 2), (b"\x04", 130)])
 def test_a_person_is_asked_on_a_terminal(
-    accept: Run, tmp_path: Path, environ: dict[str, str], answer: bytes, code: int
+    accept: Run, folder: Path, environ: dict[str, str], answer: bytes, code: int
 ) -> None:
     """Only yes accepts: no, nothing and end of input do not."""
     ours, theirs = pty.openpty()
@@ -111,7 +95,7 @@ def test_a_person_is_asked_on_a_terminal(
         stdout=theirs,
         stderr=theirs,
         env={**os.environ, **environ},
-        cwd=tmp_path,
+        cwd=folder,
         start_new_session=True,
     )
     try:
@@ -126,6 +110,6 @@ def test_a_person_is_asked_on_a_terminal(
     assert "It would start git" in shown
     if code:
         with pytest.raises(NotAccepted):
-            load(locate(tmp_path, environ), environ)
+            load(locate(folder, environ), environ)
     else:
-        assert load(locate(tmp_path, environ), environ).servers
+        assert load(locate(folder, environ), environ).servers

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from lockgate.cli.mcp import mcp_group
 from lockgate.errors import ConfigError
@@ -20,33 +21,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project directory to work in."""
-    project = tmp_path / "project"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    return project
-
-
-@pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    """A home with nothing in it."""
-    home = tmp_path / "home"
-    return {
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home / "config"),
-        "XDG_STATE_HOME": str(home / "state"),
-    }
-
-
-@pytest.fixture
-def run(folder: Path, environ: dict[str, str]) -> Run:
-    """Runs one command in that project; an error comes back in the result."""
-
-    def run_it(*words: str) -> Result:
-        return CliRunner().invoke(mcp_group, words, env=environ)
-
-    return run_it
+def run(run_command: Run) -> Run:
+    """Runs one command of the group."""
+    return partial(run_command, mcp_group)
 
 
 def error_of(result: Result) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from lockgate.cli.mcp import mcp_group
 from lockgate.errors import ConfigError
@@ -25,33 +26,9 @@ SERVERS = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project directory to work in."""
-    project = tmp_path / "project"
-    project.mkdir()
-    monkeypatch.chdir(project)
-    return project
-
-
-@pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    """A home with nothing in it."""
-    home = tmp_path / "home"
-    return {
-        "HOME": str(home),
-        "XDG_CONFIG_HOME": str(home / ".config"),
-        "XDG_STATE_HOME": str(home / "state"),
-    }
-
-
-@pytest.fixture
-def take(folder: Path, environ: dict[str, str]) -> Import:
-    """Runs the import in that project."""
-
-    def run_it(*words: str) -> Result:
-        return CliRunner().invoke(mcp_group, ("import", *words), env=environ)
-
-    return run_it
+def take(run_command: Import) -> Import:
+    """Runs the import."""
+    return partial(run_command, mcp_group, "import")
 
 
 def put(path: Path, servers: Any = SERVERS) -> None:
