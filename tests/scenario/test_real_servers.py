@@ -1,16 +1,22 @@
-"""`lockgate tools` on real servers: what is believed of their tools, and where that comes from."""
+"""Real servers: what is believed of their tools and where that comes from, and calls to them."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.testing.fleet import Fleet
 from lockgate.testing.project import Project
+from lockgate.tools.result import ErrorKind
 
 PROGRAMS = Path(sys.executable).parent
 
@@ -92,3 +98,45 @@ def test_servers_written_for_node(
     assert found["mcp__files__move_file"] == ("mutating", False, False, "verdict")
     assert found["mcp__files__read_text_file"][0] == "mutating"
     assert found["mcp__files__read_text_file"][3] == "verdict"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository with one commit."""
+    path = tmp_path / "repository"
+    path.mkdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    for words in (
+        ("init", "--quiet"),
+        (*who, "commit", "--quiet", "--allow-empty", "-m", "first light"),
+    ):
+        subprocess.run(("git", *words), cwd=path, check=True, timeout=20)
+    return path
+
+
+@pytest.mark.req("S3-01")
+async def test_git_and_time_are_listed_ruled_and_called(tmp_path: Path, repository: Path) -> None:
+    """mcp-server-git and mcp-server-time: agreed with, listed, called, told what is wrong with a
+    call, and closed with nothing left."""
+    async with Fleet(tmp_path) as fleet:
+        clock = replace(installed("mcp-server-time"), args=("--local-timezone", "UTC"))
+        fleet.add(
+            "git",
+            installed("mcp-server-git"),
+            annotation_trust=AnnotationTrust.TRUST,
+            request_timeout=30,
+            required=True,
+            expect_tools=("git_log", "git_reset"),
+        )
+        fleet.add("time", clock, request_timeout=30)
+        report = await fleet.start()
+        assert (report.failed, report.broken()) == ((), None)
+        assert all(status.server and status.revision for status in report.servers)
+        log = await fleet.call("mcp__git__git_log", repo_path=str(repository))
+        assert "first light" in log.text
+        now = await fleet.call("mcp__time__get_current_time", timezone="UTC")
+        assert json.loads(now.text)["timezone"] == "UTC"
+        wrong = await fleet.call("mcp__git__git_log", repo_path=str(tmp_path / "nowhere"))
+        assert wrong.kind is ErrorKind.TOOL_ERROR
+        refused = await fleet.call("mcp__time__get_current_time")
+        assert refused.kind is ErrorKind.INVALID_ARGUMENTS
