@@ -182,7 +182,10 @@ class Connection:
         message = _made(make, identity)
         limit = self.request_timeout if timeout is None else timeout
         waiting = Waiting(
-            message.method or "", loop.create_future(), asyncio.current_task(), loop.time() + limit
+            message.method or "",
+            loop.create_future(),
+            asyncio.current_task(loop),
+            loop.time() + limit,
         )
         self._pending.add(identity, waiting)
         try:

@@ -41,8 +41,12 @@ class FrameReceiver:
         if self.batches:
             for message in jsonrpc.decode_all(data):
                 self._take(message)
+            return
+        message = jsonrpc.decode(data)
+        if isinstance(message, Response):
+            self._pending.answered(message)
         else:
-            self._take(jsonrpc.decode(data))
+            self._take(message)
 
     def oversized(self, head: bytes, size: int, limit: int) -> None:
         """A frame over the limit: the one who waits for it is told, nobody else."""

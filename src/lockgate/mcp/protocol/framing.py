@@ -50,7 +50,12 @@ class LineFramer:
     def feed(self, data: bytes | bytearray | memoryview) -> list[Frame]:
         """Take the next piece of the stream, of any length; return the frames it completes."""
         data = bytes(data)
-        if b"\n" not in data:
+        end = data.find(b"\n")
+        if end == len(data) - 1 and end > 0 and not self._size:
+            # One whole line, as most pieces are.
+            frame = self._judge(data[:-1])
+            return [] if frame is None else [frame]
+        if end < 0:
             # The pieces of a long line: kept as they are, looked at once.
             if data:
                 self._keep(data)

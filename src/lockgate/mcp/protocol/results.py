@@ -69,6 +69,23 @@ class CallResult(msgspec.Struct, frozen=True):
         return self.result_type == INPUT_REQUIRED
 
 
+class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=False):
+    text: str
+    annotations: dict[str, Any] | None = None
+
+
+class _TextResult(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """What nearly every result is: blocks of text, and nothing odd about them."""
+
+    content: list[_TextBlock]
+    is_error: bool = False
+    structured_content: Any = None
+    result_type: str | None = None
+
+
+_decode_text = msgspec.json.Decoder(_TextResult).decode
+
+
 def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     """Read the answer to a call. Never raises.
 
@@ -76,6 +93,19 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     `"true"`: nobody means success by them. An answer that is no object, or can not be decoded, is
     shown as what it is.
     """
+    # One pass in C; whatever is not exactly of that shape is looked at by the rules.
+    try:
+        plain = _decode_text(raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return _by_the_rules(raw)
+    structured = plain.structured_content
+    if structured is not None and deeper_than(structured, MAX_DEPTH):
+        return _by_the_rules(raw)
+    content = tuple([Text(block.text, block.annotations) for block in plain.content])
+    return CallResult(content, plain.is_error, structured, plain.result_type)
+
+
+def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
     try:
         value, remarks = decode_noted(raw)
     except Unreadable as problem:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from lockgate.content import Text, UnknownContent
 from lockgate.mcp.protocol.jsontext import MAX_DEPTH
@@ -29,6 +30,33 @@ def parsed(result: Any) -> CallResult:
 def test_reading_a_result_never_raises(raw: bytes) -> None:
     """Any answer to a call is a result."""
     assert isinstance(parse_call_result(raw), CallResult)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=8,
+)
+BLOCKS = st.fixed_dictionaries(
+    {"type": st.sampled_from(["text", "text", "text", "image", 1]), "text": st.text(max_size=5)},
+    optional={"annotations": st.dictionaries(st.text(max_size=3), JSON) | JSON, "_meta": JSON},
+)
+
+
+@given(
+    st.fixed_dictionaries(
+        {"content": st.lists(BLOCKS, max_size=3)},
+        optional={"structuredContent": JSON, "resultType": st.text(max_size=9), "_meta": JSON},
+    ),
+    st.booleans(),
+)
+def test_the_quick_way_reads_what_the_rules_read(result: dict[str, Any], is_error: bool) -> None:
+    """An ordinary result is read in one pass; a number in the place of a boolean forces the other
+    way, whose result is the same but for what it remarks on that."""
+    ordinary = parsed({**result, "isError": is_error})
+    odd = parsed({**result, "isError": int(is_error)})
+    assert odd.remarks[:-1] == ordinary.remarks
+    assert replace(odd, remarks=ordinary.remarks) == ordinary
 
 
 def test_a_plain_result() -> None:
