@@ -50,7 +50,9 @@ class Effect(ScriptedTool):
 async def act(directory: Path, action: str, ticket: str | None) -> str:
     """Do what was asked for; a word for what came of it."""
     approver = ScriptedApprover([Later() if action == "suspend" else Answer(True, "person")])
-    log = AuditLog(directory / "audit", time=time.time, new_id=lambda: secrets.token_hex(8))
+    log = AuditLog(
+        directory / "audit", key=bytes(32), time=time.time, new_id=lambda: secrets.token_hex(8)
+    )
     tool = Effect(directory / "effects", hang=action == "hang")
     owner = secrets.token_hex(8)
     with Road(directory, [tool], attended=[approver], ledger=log, owner=owner) as road:

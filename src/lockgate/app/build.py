@@ -32,7 +32,7 @@ from lockgate.policy.approval import Approver
 from lockgate.settings.config import ApproverName, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
-from lockgate.stores.audit import AuditLog, digest_key
+from lockgate.stores.audit import AuditLog, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
 from lockgate.stores.state import open_state
@@ -89,7 +89,12 @@ async def open(
         registry.register_all(tools)
         state = open_state(state_dir / "state.db", secrets.token_hex(8))
         made.own("state database", _closing(state.close))
-        audit = AuditLog(state_dir / "audit", time=around.time, new_id=secrets.token_hex)
+        audit = AuditLog(
+            state_dir / "audit",
+            key=_key(state_dir / "audit.key"),
+            time=around.time,
+            new_id=secrets.token_hex,
+        )
         made.own("audit log", _closing(audit.close))
         witness = Witness(audit)
         threads = WorkerThreads()
@@ -114,7 +119,7 @@ async def open(
             time=around.time,
             monotonic=around.monotonic,
             new_id=lambda: secrets.token_urlsafe(18),
-            digest_key=_digest_key(state_dir),
+            digest_key=_key(state_dir / "digest.key"),
         )
         runtime = AgentRuntime(
             id=agent_id("main"),
@@ -142,12 +147,11 @@ def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     return load(locate(around.cwd, around.environ, source), around.environ)
 
 
-def _digest_key(state_dir: Path) -> bytes:
-    path = state_dir / "digest.key"
+def _key(path: Path) -> bytes:
     try:
-        return digest_key(path, secrets.token_bytes)
+        return kept_key(path, secrets.token_bytes)
     except OSError as error:
-        what = f"the key of the record can not be kept: {error.strerror or type(error).__name__}"
+        what = f"a key of the records can not be kept: {error.strerror or type(error).__name__}"
         hint = "it needs a directory that this user may write to"
         raise ConfigError(Problem(what, file=path, hint=hint)) from error
 

@@ -1,19 +1,22 @@
-"""The audit log: one line of JSON for each record, one file for each process, only ever appended.
+"""The audit log: one line of JSON for each record, one file at a time for each process.
 
 A record has *left the process* when `write` has returned: it is in the kernel's hands and outlives
 a crash of this process, a SIGKILL included. It is not synced to the disk: a sync costs between a
 tenth and ten milliseconds, many times the call it would guard, and what a power failure can take
 is the end of the log, where a decision without outcome reads as outcome unknown anyway.
 
-Each process writes a segment of its own, so no two writers meet in one file, and a segment is
-made with its first record, so a process that makes no call leaves none.
+Each process writes segments of its own, so no two writers meet in one file, and a segment is made
+with its first record, so a process that makes no call leaves none. Its lines are chained
+(`stores.chain`), the segments of a directory are listed (`stores.heads`).
 """
 
 from __future__ import annotations
 
 import datetime
+import logging
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,34 +24,78 @@ import msgspec
 
 from lockgate.calls.records import DecisionRecord, OutcomeRecord
 from lockgate.errors import LocalError
+from lockgate.stores.chain import Chain, Sealer
+from lockgate.stores.heads import Heads, Write, whole_write
+from lockgate.stores.segments import (
+    VERSION,
+    Predecessor,
+    SegmentName,
+    SegmentRecord,
+    hold,
+    is_written,
+    segments_in,
+)
 from lockgate.stores.state import private_directory
 
-SUFFIX: Final = ".jsonl"
 KEY_BYTES: Final = 32
+DAY: Final = 86_400.0
 
 _ENCODER: Final = msgspec.json.Encoder()
+_log: Final = logging.getLogger("lockgate.stores")
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """When a segment gives way to the next, and how long it is kept."""
+
+    max_bytes: int = 64 * 1024 * 1024
+    """A segment of that size or more takes no further record."""
+    max_age: float = DAY
+    """Seconds after its first record; the next record begins another."""
+    keep: float | None = 90 * DAY
+    """Seconds after its last record, when it may be deleted; None: never. A process looks when it
+    begins a segment, and never deletes one that somebody writes."""
 
 
 class AuditLog:
     """The `calls.records.Ledger` on disk. Its owner closes it.
 
     A segment that can not be made is tried again with the next record, so a disk that was full
-    for a while does not end the log.
+    for a while does not end the log. What was written of a record that did not fit is taken back.
     """
 
     def __init__(
-        self, directory: Path, *, time: Callable[[], float], new_id: Callable[[], str]
+        self,
+        directory: Path,
+        *,
+        key: bytes,
+        time: Callable[[], float],
+        new_id: Callable[[], str],
+        keeping: Keeping | None = None,
+        write: Write = os.write,
     ) -> None:
-        """`directory` holds the segments; `time` is Unix time; `new_id` keeps two processes with
-        one number apart (its first 8 characters are used, `[A-Za-z0-9_-]`)."""
+        """`directory` holds the segments; `key` (16 to 64 bytes) is that of the chain; `time` is
+        Unix time; `new_id` keeps two processes with one number apart (its first 8 characters are
+        used, `[A-Za-z0-9_-]`)."""
         self._directory = directory
+        self._sealer = Sealer(key)
+        self._heads = Heads(directory, self._sealer, time)
         self._time = time
         self._new_id = new_id
+        self._keeping = keeping or Keeping()
+        self._writer = write
+        self._chain = Chain(self._sealer)
+        self._name: SegmentName | None = None
         self._descriptor: int | None = None
-        self._torn = False
+        self._size = 0
+        self._until = 0.0
+        self._spoiled = False
         self._closed = False
-        self.path: Path | None = None
-        """The segment; None before the first record."""
+
+    @property
+    def path(self) -> Path | None:
+        """The segment that is written; None before the first record."""
+        return None if self._name is None else self._directory / self._name.file
 
     def decision(self, record: DecisionRecord) -> None:
         self._append(_ENCODER.encode(record))
@@ -57,37 +104,125 @@ class AuditLog:
         self._append(_ENCODER.encode(record))
 
     def close(self) -> None:
-        """Close the segment. Idempotent; a record afterwards is a `LocalError`."""
+        """Close the segment and note where it ended. Idempotent; a record afterwards is a
+        `LocalError`."""
         self._closed = True
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._descriptor is not None and self._name is not None:
+            descriptor, self._descriptor = self._descriptor, None
+            self._finish(self._name, descriptor)
 
-    def _append(self, line: bytes) -> None:
-        if self._descriptor is None:
-            self._descriptor = self._open()
-        # A disk that fills up can take half a line. The next record then starts on a fresh one,
-        # so that only the torn record is lost.
-        data = b"\n" + line + b"\n" if self._torn else line + b"\n"
-        written = os.write(self._descriptor, data)
-        self._torn = written != len(data)
-        if self._torn:
-            raise OSError(f"only {written} of {len(data)} bytes of a record were written")
+    def _append(self, body: bytes) -> None:
+        descriptor = self._descriptor
+        if descriptor is None or self._spoiled:
+            descriptor = self._begin()
+        elif self._size >= self._keeping.max_bytes or self._time() >= self._until:
+            descriptor = self._next(descriptor)
+        self._write(descriptor, body)
 
-    def _open(self) -> int:
+    def _write(self, descriptor: int, body: bytes) -> None:
+        line, mac = self._chain.seal(body)
+        try:
+            whole_write(descriptor, line, self._writer)
+        except OSError:
+            # Half a line that could not be taken back: nothing may follow it in that file.
+            self._spoiled = True
+            self._spoiled = os.fstat(descriptor).st_size != self._size
+            raise
+        self._chain.take(mac)
+        self._size += len(line)
+
+    def _next(self, descriptor: int) -> int:
+        """Go on in another segment; in this one if there is no place for another."""
+        try:
+            return self._begin()
+        except OSError as error:
+            _log.warning("no new audit segment could be begun: %s", type(error).__name__)
+            return descriptor
+
+    def _begin(self) -> int:
+        """Make the next segment, list it, close the one before. Raises OSError; all is then as
+        it was."""
         if self._closed:
             raise LocalError("the audit log was used after it was closed")
         private_directory(self._directory)
-        day = datetime.datetime.fromtimestamp(self._time(), datetime.UTC).strftime("%Y%m%d")
-        path = self._directory / f"{day}-{os.getpid()}-{self._new_id()[:8]}{SUFFIX}"
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o600)
-        self.path = path
+        now = self._time()
+        before, old = self._name, self._descriptor
+        name = self._named(now)
+        previous, chain = None, Chain(self._sealer)
+        if before is not None:
+            head = self._chain.head
+            previous = Predecessor(before.file, head.seq, head.mac)
+            chain = Chain(self._sealer, head)
+        first = SegmentRecord(
+            VERSION, name.file, now, os.getpid(), self._sealer.key_id, previous=previous
+        )
+        line, mac = chain.seal(_ENCODER.encode(first))
+        descriptor = self._heads.opened(name.file, lambda: self._make(name, line))
+        chain.take(mac)
+        self._chain, self._name, self._descriptor = chain, name, descriptor
+        self._size, self._until, self._spoiled = len(line), now + self._keeping.max_age, False
+        if before is not None and old is not None and previous is not None:
+            self._finish(before, old, previous)
+        self._remove_old(now)
         return descriptor
 
+    def _named(self, now: float) -> SegmentName:
+        day = datetime.datetime.fromtimestamp(now, datetime.UTC).strftime("%Y%m%d")
+        if self._name is None:
+            return SegmentName(f"{os.getpid()}-{self._new_id()[:8]}", 1, day)
+        return SegmentName(self._name.run, self._name.part + 1, day)
 
-def digest_key(path: Path, new: Callable[[int], bytes]) -> bytes:
-    """The key of the digests in records, kept in a file of its own (0600), made if there is none.
+    def _make(self, name: SegmentName, line: bytes) -> int:
+        path = self._directory / name.file
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            hold(descriptor)
+            whole_write(descriptor, line, self._writer)
+        except BaseException:
+            os.close(descriptor)
+            path.unlink()
+            raise
+        return descriptor
+
+    def _finish(self, name: SegmentName, descriptor: int, at: Predecessor | None = None) -> None:
+        head = self._chain.head
+        seq, mac = (head.seq, head.mac) if at is None else (at.seq, at.mac)
+        try:
+            self._heads.closed(name.file, msgspec.structs.replace(head, seq=seq, mac=mac))
+            _log.info("audit segment %s closed at %d:%s", name.file, seq, mac)
+        except OSError as error:
+            _log.warning("the end of an audit segment was not noted: %s", type(error).__name__)
+        try:
+            os.close(descriptor)
+        except OSError as error:  # somebody else closed it: there is nothing left to close
+            _log.warning("an audit segment was closed already: %s", type(error).__name__)
+
+    def _remove_old(self, now: float) -> None:
+        if self._keeping.keep is None:
+            return
+        try:
+            old = expired(self._directory, now - self._keeping.keep)
+            if old:
+                gone = self._heads.remove(old)
+                _log.info("%d audit segments were kept long enough and deleted", len(gone))
+        except OSError as error:
+            _log.warning("old audit segments were not deleted: %s", type(error).__name__)
+
+
+def expired(directory: Path, before: float) -> list[str]:
+    """Segments whose last record is older than Unix time `before`, those being written left out."""
+    day = datetime.datetime.fromtimestamp(max(0.0, before), datetime.UTC).strftime("%Y%m%d")
+    return [
+        path.name
+        for name, path in segments_in(directory)
+        if name.day <= day and path.stat().st_mtime < before and not is_written(path)
+    ]
+
+
+def kept_key(path: Path, new: Callable[[int], bytes]) -> bytes:
+    """A key in a file of its own (0600), made if there is none: of the digests in records, of the
+    chain of records.
 
     `new` makes that many random bytes. Raises OSError if it can not be kept, and `LocalError` for
     a file that holds no key.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from lockgate.calls.records import DecisionRecord, OutcomeRecord
 from lockgate.errors import Fate
-from lockgate.stores.audit import SUFFIX
+from lockgate.stores.segments import SegmentRecord, segments_in
 from lockgate.tools.result import ErrorKind
 
-_DECODER: Final = msgspec.json.Decoder(DecisionRecord | OutcomeRecord)
+Record: TypeAlias = DecisionRecord | OutcomeRecord | SegmentRecord
+
+_DECODER: Final = msgspec.json.Decoder(Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,18 @@ class AuditReading:
     last line of a segment, which a crash or a full disk leaves, is among them."""
 
 
+@dataclass(slots=True)
+class _Run:
+    """What one process wrote. Ids pair within it: a call that goes on in another process has a
+    decision of its own there."""
+
+    running: dict[tuple[str, str], list[tuple[DecisionRecord, Path]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[DecisionRecord, Path]]]
+    )
+    headless: bool = False
+    """Its first segments are gone, kept long enough: outcomes may lack their decisions."""
+
+
 def read_calls(directory: Path) -> AuditReading:
     """Read every segment in `directory`; one that does not exist holds no calls.
 
@@ -61,36 +75,46 @@ def read_calls(directory: Path) -> AuditReading:
     """
     calls: list[AuditedCall] = []
     faults: list[str] = []
-    for segment in sorted(directory.glob(f"*{SUFFIX}")):
-        calls.extend(_read_segment(segment, faults))
+    runs: dict[str, _Run] = {}
+    for name, segment in segments_in(directory):
+        run = runs.get(name.run)
+        if run is None:
+            run = runs[name.run] = _Run(headless=name.part > 1)
+        calls.extend(_read_segment(segment, run, faults))
+    for run in runs.values():
+        for left in run.running.values():
+            calls.extend(AuditedCall(decision, None, segment) for decision, segment in left)
     calls.sort(key=lambda call: call.decision.time)
     return AuditReading(tuple(calls), tuple(faults))
 
 
-def _read_segment(segment: Path, faults: list[str]) -> Iterator[AuditedCall]:
-    """The calls of one segment. Ids pair within a segment: it is one process, and a call that
-    goes on in another has a decision of its own there."""
-    running: dict[tuple[str, str], list[DecisionRecord]] = {}
+def parse_record(line: bytes) -> Record | None:
+    """The record of one line; None if it is none."""
+    try:
+        return _DECODER.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _read_segment(segment: Path, run: _Run, faults: list[str]) -> Iterator[AuditedCall]:
     with segment.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
-            try:
-                record = _DECODER.decode(line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            record = parse_record(line)
+            if record is None:
                 what = "is cut short" if not line.endswith(b"\n") else "can not be read"
                 faults.append(f"{segment.name}:{number} {what}")
-                continue
-            if isinstance(record, OutcomeRecord):
-                started = running.get((record.execution, record.call))
-                if not started:
+            elif isinstance(record, OutcomeRecord):
+                started = run.running.get((record.execution, record.call))
+                if started:
+                    decision, place = started.pop(0)
+                    yield AuditedCall(decision, record, place)
+                elif not run.headless:
                     faults.append(f"{segment.name}:{number} is an outcome without a decision")
-                    continue
-                yield AuditedCall(started.pop(0), record, segment)
-            elif record.decision == "run":
-                running.setdefault((record.execution, record.call), []).append(record)
-            else:
-                yield AuditedCall(record, None, segment)
-    for left in running.values():
-        for record in left:
-            yield AuditedCall(record, None, segment)
+            elif isinstance(record, DecisionRecord):
+                if record.decision == "run":
+                    key = (record.execution, record.call)
+                    run.running.setdefault(key, []).append((record, segment))
+                else:
+                    yield AuditedCall(record, None, segment)

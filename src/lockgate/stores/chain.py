@@ -1,0 +1,109 @@
+"""The chain of an audit log: what makes a changed, missing or moved line show.
+
+Each line is a JSON object that ends in `"seq"`, its number in the chain, and `"mac"`: the first 16
+bytes (RFC 2104, section 5: half of the hash) of HMAC-SHA256 over the MAC of the line before and
+the line itself up to its own MAC. Whoever has no key can not write a line that fits, nor take one
+out between two others. What a chain can not show by itself is that its end is missing: that is
+what the head, its last number and MAC, kept elsewhere, is for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+MAC_BYTES: Final = 16
+_BLOCK: Final = 64
+_INNER: Final = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
+_END: Final = re.compile(rb',"seq":([0-9]{1,15}),"mac":"([0-9a-f]{32})"\}\Z')
+
+
+class Head(msgspec.Struct, frozen=True, gc=False):
+    """Where a chain has got to: the number and the MAC of its last line."""
+
+    seq: int
+    mac: str
+    """32 hexadecimal digits."""
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.mac}"
+
+
+def parse_head(text: str) -> Head | None:
+    """The head that `str(head)` wrote; None for anything else."""
+    match = re.fullmatch(r"([0-9]{1,15}):([0-9a-f]{32})", text)
+    return Head(int(match[1]), match[2]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One line of a chain, taken apart: what the MAC covers, and the number and MAC it gives."""
+
+    covered: bytes
+    seq: int
+    mac: str
+
+
+def link_of(line: bytes) -> Link | None:
+    """Take a line (without its line feed) apart; None if it is no line of a chain."""
+    match = _END.search(line)
+    if match is None:
+        return None
+    return Link(line[: match.start(2) - len(b',"mac":"')], int(match[1]), match[2].decode())
+
+
+class Sealer:
+    """HMAC-SHA256 under one key, its first block hashed once: a microsecond for a record."""
+
+    def __init__(self, key: bytes) -> None:
+        """`key` has 16 to 64 bytes. Raises ValueError for others."""
+        if not 16 <= len(key) <= _BLOCK:
+            raise ValueError("the key of a chain has 16 to 64 bytes")
+        padded = key.ljust(_BLOCK, b"\0")
+        self._inner = hashlib.sha256(padded.translate(_INNER))
+        self._outer = hashlib.sha256(padded.translate(_OUTER))
+        self.key_id = self.mac(b"", b"the name of this key").hex()[:16]
+        """Says which key it was without giving it away."""
+
+    def mac(self, before: bytes, covered: bytes) -> bytes:
+        """The MAC of a line that follows one whose MAC is `before` (nothing before the first)."""
+        inner = self._inner.copy()
+        inner.update(before)
+        inner.update(covered)
+        outer = self._outer.copy()
+        outer.update(inner.digest())
+        return outer.digest()[:MAC_BYTES]
+
+
+class Chain:
+    """The writing end of one chain."""
+
+    def __init__(self, sealer: Sealer, head: Head | None = None) -> None:
+        """`head` is where it goes on; None begins one."""
+        self._sealer = sealer
+        self._seq = 0 if head is None else head.seq
+        self._mac = b"" if head is None else bytes.fromhex(head.mac)
+
+    @property
+    def head(self) -> Head:
+        """The last line that was taken; number 0 without one."""
+        return Head(self._seq, self._mac.hex())
+
+    def seal(self, body: bytes) -> tuple[bytes, bytes]:
+        """The line for `body`, a JSON object with at least one member, and its MAC.
+
+        The chain goes on only with `take`: a line that could not be written is none.
+        """
+        covered = b'%b,"seq":%d' % (body[:-1], self._seq + 1)
+        mac = self._sealer.mac(self._mac, covered)
+        return b'%b,"mac":"%b"}\n' % (covered, mac.hex().encode()), mac
+
+    def take(self, mac: bytes) -> None:
+        """The line of that MAC has been written."""
+        self._seq += 1
+        self._mac = mac
