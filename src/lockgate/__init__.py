@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lockgate.mcp.endpoint import StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
-    from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
+    from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram, Config
     from lockgate.tools.context import ToolContext
     from lockgate.tools.function import tool
     from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -55,6 +55,7 @@ __all__ = [
     "Answer",
     "ApprovalSettings",
     "Approver",
+    "ApproverProgram",
     "Audio",
     "ConcurrencyBehavior",
     "Config",
@@ -152,6 +153,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
     "lockgate.settings.config": (
         "AgentSettings",
         "ApprovalSettings",
+        "ApproverProgram",
         "Config",
     ),
     "lockgate.tools.context": ("ToolContext",),

@@ -17,6 +17,8 @@ from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.bridges.command import CommandApprover
+from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
 from lockgate.calls.invoke import Invoker
@@ -29,7 +31,9 @@ from lockgate.mcp.host.status import StartReport
 from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.policy.approval import Approver
-from lockgate.settings.config import ApproverName, Config
+from lockgate.process.environment import child_environment
+from lockgate.process.program import Program
+from lockgate.settings.config import ApproverName, ApproverProgram, ApproverSettings, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
 from lockgate.stores.audit import AuditLog, kept_key
@@ -108,8 +112,10 @@ async def open(
         invoker = Invoker(
             rules=config.rules,
             exempt=config.approvals.exempt_at_or_below,
-            attended=_approvers(config.approvals.attended, approvers),
-            unattended=_approvers(config.approvals.unattended, unattended_approvers),
+            attended=_approvers(config.approvals.attended, approvers, config, around),
+            unattended=_approvers(
+                config.approvals.unattended, unattended_approvers, config, around
+            ),
             ledger=witness,
             grants=SqliteGrants(state),
             unknowns=SqliteUnknowns(state),
@@ -118,7 +124,9 @@ async def open(
             current=registry.snapshot,
             time=around.time,
             monotonic=around.monotonic,
-            new_id=lambda: secrets.token_urlsafe(18),
+            new_id=lambda: secrets.token_hex(12),
+            answer_within=config.approvals.answer_within,
+            ticket_lifetime=config.approvals.ticket_lifetime,
             digest_key=_key(state_dir / "digest.key"),
         )
         runtime = AgentRuntime(
@@ -189,12 +197,28 @@ def _demand(report: StartReport) -> None:
 
 
 def _approvers(
-    names: Sequence[ApproverName], given: Sequence[Approver] | None
+    configured: Sequence[ApproverSettings],
+    given: Sequence[Approver] | None,
+    config: Config,
+    around: Surroundings,
 ) -> Sequence[Approver]:
     if given is not None:
         return tuple(given)
-    makers: dict[ApproverName, Callable[[], Approver]] = {"terminal": TerminalApprover}
-    return tuple(makers[name]() for name in names)
+    makers: dict[ApproverName, Callable[[], Approver]] = {
+        "terminal": TerminalApprover,
+        "queue": QueueApprover,
+    }
+
+    def made(settings: ApproverSettings) -> Approver:
+        if not isinstance(settings, ApproverProgram):
+            return makers[settings]()
+        command, *arguments = settings.command
+        environment = child_environment(around.environ, {})
+        where = config.project_dir or around.cwd
+        program = Program("approver", command, tuple(arguments), environment, where)
+        return CommandApprover(program)
+
+    return tuple(made(settings) for settings in configured)
 
 
 def _has_terminal() -> bool:

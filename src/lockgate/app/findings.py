@@ -11,7 +11,7 @@ from lockgate.errors import ConfigError, PeerError
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
 from lockgate.rules.rule import Rule
-from lockgate.settings.config import Config
+from lockgate.settings.config import ApproverProgram, Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
 
 
 def _programs(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Servers whose program is not there now."""
+    """Servers and approvers whose program is not there now."""
     for server in config.servers:
         end = server.endpoint
         env = child_environment(environ, end.env)
@@ -42,6 +42,20 @@ def _programs(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
             find(Program(server.name, end.command, end.args, env, end.cwd))
         except PeerError as error:
             yield Finding(f"server {server.name}", str(error))
+    lists = (
+        ("attended", config.approvals.attended),
+        ("unattended", config.approvals.unattended),
+    )
+    for name, approvers in lists:
+        for approver in approvers:
+            if isinstance(approver, ApproverProgram):
+                command, *arguments = approver.command
+                env = child_environment(environ, {})
+                try:
+                    find(Program("approver", command, tuple(arguments), env, config.project_dir))
+                except PeerError as error:
+                    hint = "until it can be started, every question that reaches it is a no"
+                    yield Finding(f"approvals.{name}", str(error), hint)
 
 
 def _model(config: Config) -> Iterator[Finding]:

@@ -116,8 +116,9 @@ class Gate:
     async def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """Answer a suspended call and see it through, on today's rules, tools and bounds (B-14).
 
-        `answer` is yes or no, or an `Answer` with its approver and scope. Raises `LocalError` for
-        a ticket that was never issued or is used up.
+        `answer` is yes or no, or an `Answer` with its approver and scope. The records of the
+        resumed call name this gate's entry. Raises `LocalError` for a ticket that was never issued
+        or is used up.
         """
         if isinstance(answer, bool):
             answer = Answer(answer, self._entry)
@@ -128,6 +129,7 @@ class Gate:
             snapshot,
             within=self._bounds(snapshot),
             environment=self._plan.environment,
+            entry=self._entry,
         )
 
     def agent(

@@ -125,20 +125,21 @@ class Invoker:
         *,
         within: Bounds | None = None,
         environment: Environment | None = None,
+        entry: str | None = None,
     ) -> ToolResult | Suspended:
         """Give `answer` to a suspended call and see it through, here and today (B-14).
 
         The call is decided anew on `snapshot` and today's rules, within its own bounds and
         `within`; the answer counts only for the definition and the arguments that were asked
         about. It runs in its own directories, and with `environment` for the rest (the pool of
-        threads). The ticket is used up, whatever comes of it, unless the record fails. Raises
-        `TicketGone` (a `LocalError`) for one that was never issued or is used up already, and
-        other `LockgateError`s if the tickets can not be read or written.
+        threads); `entry` is the road it comes back by. The ticket is used up, whatever comes of
+        it, unless the record fails. Raises `TicketGone` (a `LocalError`) for one that was never
+        issued or is used up already, and other `LockgateError`s if the tickets can not be used.
         """
         if answer.approver in NOT_APPROVERS or type(answer.approved) is not bool:
             raise LocalError("a ticket is answered by an approver, with True or False")
         stored = self._tickets.get(ticket)
-        call = stored.call(within, environment)
+        call = stored.call(within, environment, entry)
         taken = take(call.arguments, self._key)
         call = _with_arguments(call, taken)
         now = self._time()
@@ -147,8 +148,13 @@ class Invoker:
             answer = Answer(False, answer.approver)
         verdict = self._briefing.decide(call, snapshot, taken, stored.given(answer))
         redemption = Redemption(ticket, Settlement(answer, now, stored.grant(answer, now)))
-        if isinstance(verdict, Refuse) and late and verdict.registered is not None:
-            verdict = refusals.expired(verdict.registered, stored.concerns, answer.approver)
+        if isinstance(verdict, Refuse) and not answer.approved:
+            # Also where the tool is not there today: the answer is what ended the call.
+            tool, concerns, name = verdict.registered, stored.concerns, stored.tool
+            if late:
+                verdict = refusals.expired(tool, concerns, answer.approver, name)
+            elif tool is None:
+                verdict = refusals.said_no(None, concerns, answer, name)
         return await self._follow(call, taken, snapshot, verdict, redemption)
 
     async def _follow(

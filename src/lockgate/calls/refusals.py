@@ -99,11 +99,16 @@ def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse
     return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, (*reasons, nobody), registered)
 
 
-def said_no(registered: Registered, reasons: tuple[Reason, ...], answer: Answer) -> Refuse:
-    """Whoever was asked answered no."""
+def said_no(
+    registered: Registered | None,
+    reasons: tuple[Reason, ...],
+    answer: Answer,
+    name: str | None = None,
+) -> Refuse:
+    """Whoever was asked answered no; `name` is that of a tool which is not registered today."""
     note = f' They said: "{answer.note}"' if answer.note else ""
     text = (
-        f"The approval of {registered.tool.name} was asked for and refused by {answer.approver}."
+        f"The approval of {_name(registered, name)} was asked for and refused by {answer.approver}."
         f"{note} Nothing was run. Do not repeat the call unless you are told to."
     )
     no = Reason("said_no", f"{answer.approver} said no")
@@ -123,15 +128,24 @@ def approver_failed(registered: Registered, reasons: tuple[Reason, ...], approve
     )
 
 
-def expired(registered: Registered, reasons: tuple[Reason, ...], approver: str | None) -> Refuse:
-    """Nobody answered in time; that counts as no."""
+def expired(
+    registered: Registered | None,
+    reasons: tuple[Reason, ...],
+    approver: str | None,
+    name: str | None = None,
+) -> Refuse:
+    """Nobody answered in time; that counts as no. `name` as for `said_no`."""
     text = (
-        f"{registered.tool.name} needs an approval, and no answer came in time, which counts as "
+        f"{_name(registered, name)} needs an approval, and no answer came in time, which counts as "
         "no. Nothing was run. The call may be made again when somebody is there to answer."
     )
     late = Reason("expired", "no answer came in time")
     no = None if approver is None else Answer(False, approver)
     return Refuse(ErrorKind.NOT_APPROVED, "expired", text, (*reasons, late), registered, no)
+
+
+def _name(registered: Registered | None, name: str | None) -> str:
+    return (name or "")[:MAX_NAME] if registered is None else registered.tool.name
 
 
 def keeps_changing(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:

@@ -21,8 +21,10 @@ from lockgate.decision import Reason
 from lockgate.errors import Fate, LocalError
 from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.policy.ceiling import narrow, whole
-from lockgate.policy.grants import Grant, concerns_of
+from lockgate.policy.grants import Grant, concerns_of, covers
 from lockgate.tools.context import Bounds, Environment, Execution
+from lockgate.tools.fingerprint import Fingerprint
+from lockgate.tools.origin import Origin
 from lockgate.traits import SideEffectLevel
 
 
@@ -32,6 +34,18 @@ class TicketReason(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     code: str
     text: str
     source: str | None = None
+
+
+class TicketOrigin(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Where the tool came from when the question was put, and why it counts as what it does."""
+
+    source: str
+    original_name: str
+    server: str | None = None
+    claim: dict[str, Any] | None = None
+    ruling: str = "declared"
+    reasons: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    remarks: tuple[str, ...] = ()
 
 
 class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -62,6 +76,9 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     principal: str | None = None
     parent_call: str | None = None
     timeout: float | None = None
+    level: str = SideEffectLevel.MUTATING.value
+    origin: TicketOrigin | None = None
+    """None in tickets of before it was kept."""
 
     def __repr__(self) -> str:
         return f"<Ticket {self.id} for {self.tool}>"
@@ -70,6 +87,52 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     def concerns(self) -> tuple[Reason, ...]:
         """The reasons that an answer to it answers."""
         return tuple(Reason(r.code, r.text, r.source) for r in self.reasons)
+
+    @property
+    def question(self) -> Question:
+        """The question as it was put, for whoever answers it elsewhere."""
+        told = self.origin or TicketOrigin("unknown", self.tool)
+        origin = Origin(
+            told.source,
+            told.server,
+            told.original_name,
+            Fingerprint(self.fingerprint, ()),
+            told.claim,
+            told.ruling,
+            told.reasons,
+            told.remarks,
+        )
+        return Question(
+            call_id=self.call_id,
+            tool=self.tool,
+            origin=origin,
+            level=SideEffectLevel(self.level),
+            destructive=self.destructive,
+            arguments=self.arguments,
+            digest=self.digest,
+            reasons=self.concerns,
+            execution_id=self.execution,
+            session_id=self.inviting_session or self.session,
+            principal=self.principal,
+        )
+
+    def answers(self, other: Ticket) -> bool:
+        """Whether the answer to this question is also that to `other`, so that one is enough.
+
+        The same call; or, in one session and for one principal, an equal call about which nothing
+        more is asked.
+        """
+        if self.digest != other.digest:
+            return False
+        if (self.execution, self.call_id) == (other.execution, other.call_id):
+            return True
+        session = self.inviting_session or self.session
+        return (
+            session is not None
+            and session == (other.inviting_session or other.session)
+            and self.principal == other.principal
+            and covers(concerns_of(self.concerns), other.concerns)
+        )
 
     def given(self, answer: Answer) -> Given:
         """`answer`, bound to what the question showed."""
@@ -92,11 +155,17 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             note=answer.note,
         )
 
-    def call(self, within: Bounds | None = None, environment: Environment | None = None) -> Call:
+    def call(
+        self,
+        within: Bounds | None = None,
+        environment: Environment | None = None,
+        entry: str | None = None,
+    ) -> Call:
         """The call as it was made, for the road of today.
 
         `within` narrows its bounds to what is allowed today; `environment` gives what belongs to
-        a process, the pool of threads; directories are the ticket's own.
+        a process, the pool of threads; directories are the ticket's own. `entry` is the road by
+        which it comes back; the record of its suspension has the first one.
         """
         offer = None if self.offer is None else frozenset(self.offer)
         bounds = whole(SideEffectLevel(self.ceiling), offer)
@@ -107,7 +176,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             environment = msgspec.structs.replace(environment, cwd=cwd, roots=roots)
         execution = Execution(
             id=self.execution,
-            entry=self.entry,
+            entry=entry or self.entry,
             bounds=bounds if within is None else narrow(within, bounds),
             attended=self.attended,
             environment=environment,
@@ -135,7 +204,7 @@ def ticket_for(
 ) -> Ticket:
     """The ticket of a call that can not be answered now. `call.arguments` must be plain JSON."""
     execution = call.execution
-    offer = execution.bounds.offer
+    offer, origin = execution.bounds.offer, question.origin
     return Ticket(
         id=id,
         expires=expires,
@@ -159,6 +228,16 @@ def ticket_for(
         principal=execution.principal,
         parent_call=call.parent_call,
         timeout=call.timeout,
+        level=question.level.value,
+        origin=TicketOrigin(
+            origin.source,
+            origin.original_name,
+            origin.server,
+            None if origin.claim is None else dict(origin.claim),
+            origin.ruling,
+            dict(origin.reasons),
+            origin.remarks,
+        ),
     )
 
 
@@ -191,7 +270,7 @@ class TicketStore(Protocol):
     """Where tickets wait. Its methods raise `LockgateError` if the place fails."""
 
     def put(self, ticket: Ticket) -> Ticket:
-        """Keep it. An open ticket for the same call and digest is returned instead: joined."""
+        """Keep it. An open ticket that `answers` it is returned instead: the two are joined."""
         ...
 
     def get(self, ticket: str) -> Ticket:

@@ -56,6 +56,7 @@ def call(
                 print_json(data)
             else:
                 click.echo(f"waiting for an answer, ticket {result.ticket}")
+                click.echo(f"  lockgate approvals answer {result.ticket} yes|no", err=True)
             return Exit.REFUSED
         if as_json:
             from lockgate.cli.results import result_data

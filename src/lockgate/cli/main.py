@@ -54,6 +54,18 @@ def _check() -> click.Command:
     return check
 
 
+def _approvals() -> click.Command:
+    from lockgate.cli.approvals import approvals_group
+
+    return approvals_group
+
+
+def _grants() -> click.Command:
+    from lockgate.cli.grants import grants_group
+
+    return grants_group
+
+
 def _mcp() -> click.Command:
     from lockgate.cli.mcp import mcp_group
 
@@ -73,6 +85,8 @@ _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "explain": ("What would happen to a call, and why. Runs nothing.", _explain),
     "check": ("Look over the configuration without starting anything.", _check),
     "doctor": ("Start every server and say what is wrong and how to mend it.", _doctor),
+    "approvals": ("Calls that wait for an answer: list, show, answer.", _approvals),
+    "grants": ("Answers that are remembered: list them, take them back.", _grants),
     "mcp": ("Add, list, import and remove MCP servers.", _mcp),
     "config": ("Accept a project's configuration.", _config),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import msgspec
 from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.settings.atomic import write_atomically
+from lockgate.settings.config import ApproverProgram
 from lockgate.settings.masking import shown_command
 from lockgate.settings.reading import Draft, Given
 from lockgate.showing import visible
@@ -49,6 +50,7 @@ class Start:
     """One program that a file would start."""
 
     server: str
+    """The server it is, or what else it is for."""
     command: str
     """With its arguments, as it may be shown: one line, secrets masked."""
     env: tuple[str, ...]
@@ -135,7 +137,10 @@ def pending_of(path: Path, data: bytes, acceptance: Acceptance, draft: Draft) ->
     """Describe a content from its draft, read as it was written (no variables expanded)."""
     mcp = _section(draft, "mcp")
     servers: Mapping[str, Given] = mcp["servers"].value if "servers" in mcp else {}
-    starts = tuple(_start(name, given.value) for name, given in servers.items())
+    starts = (
+        *(_start(name, given.value) for name, given in servers.items()),
+        *_approvers(_section(draft, "approvals")),
+    )
     return Pending(path, digest_of(data), acceptance, starts, tuple(_loosens(draft, servers)))
 
 
@@ -143,6 +148,16 @@ def _start(name: str, server: Draft) -> Start:
     command = _value(server, "command", "(the program your own configuration names)")
     names = tuple(visible(variable) for variable in _value(server, "env", {}))
     return Start(name, shown_command(command, _value(server, "args", ())), names)
+
+
+def _approvers(approvals: Draft) -> Iterator[Start]:
+    """The programs that would answer questions: they say yes in the person's place."""
+    for name in ("attended", "unattended"):
+        for approver in _value(approvals, name, ()):
+            if isinstance(approver, ApproverProgram):
+                command, *arguments = approver.command
+                label = f"a program that answers in your place (approvals.{name})"
+                yield Start(label, shown_command(command, arguments), ())
 
 
 def _loosens(draft: Draft, servers: Mapping[str, Given]) -> list[str]:

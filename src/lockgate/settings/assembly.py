@@ -129,7 +129,13 @@ class Assembly:
 
     def _approvals(self) -> ApprovalSettings:
         value = _Values(APPROVALS, self._section("approvals"))
-        return ApprovalSettings(value["exemptAtOrBelow"], value["attended"], value["unattended"])
+        return ApprovalSettings(
+            value["exemptAtOrBelow"],
+            value["attended"],
+            value["unattended"],
+            value["answerWithin"],
+            value["ticketLifetime"],
+        )
 
     def _rules(self) -> tuple[Rule, ...]:
         value = _Values(PERMISSIONS, self._section("permissions"))

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.rule import RuleSet
 from lockgate.traits import SideEffectLevel
 
-ApproverName = Literal["terminal"]
+ApproverName = Literal["terminal", "queue"]
+
+
+@dataclass(frozen=True, slots=True)
+class ApproverProgram:
+    """An approver that is a program: it gets each question as JSON and answers in JSON."""
+
+    command: tuple[str, ...] = field(repr=False)
+    """The program and its arguments; it runs in the project's directory."""
+
+
+ApproverSettings: TypeAlias = ApproverName | ApproverProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +43,12 @@ class ApprovalSettings:
 
     exempt_at_or_below: SideEffectLevel | None = SideEffectLevel.READ_ONLY
     """None (`none` in the file): every call is asked about."""
-    attended: tuple[ApproverName, ...] = ("terminal",)
-    unattended: tuple[ApproverName, ...] = ()
+    attended: tuple[ApproverSettings, ...] = ("terminal",)
+    unattended: tuple[ApproverSettings, ...] = ()
+    answer_within: float = 600.0
+    """Seconds that one approver has for one question; after that the answer is no."""
+    ticket_lifetime: float = 7 * 86_400.0
+    """Seconds that a question in the queue waits; after that the answer is no."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from lockgate.settings.approvers import Approvers
 from lockgate.settings.entries import Nested, Rules
-from lockgate.settings.kinds import Choice, Many, ModelName, Text
+from lockgate.settings.kinds import Choice, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
 from lockgate.traits import SideEffectLevel
@@ -52,11 +53,15 @@ AGENT: Final = Section(
     ),
 )
 
-_ATTENDED: Final = Choice(MappingProxyType({"terminal": "terminal"}), NOTHING, "terminal")
+_ATTENDED: Final = Choice(
+    MappingProxyType({"terminal": "terminal", "queue": "queue"}), NOTHING, "terminal | queue"
+)
 _UNATTENDED: Final = Choice(
-    MappingProxyType[str, str]({}),
-    MappingProxyType({"terminal": "nobody sits at the terminal of an unattended run: leave []"}),
-    "nobody",
+    MappingProxyType({"queue": "queue"}),
+    MappingProxyType(
+        {"terminal": "nobody sits at the terminal of an unattended run: write queue, or leave []"}
+    ),
+    "queue",
 )
 
 APPROVALS: Final = Section(
@@ -83,17 +88,37 @@ APPROVALS: Final = Section(
         ),
         Key(
             "attended",
-            Many(_ATTENDED, "list of `terminal`"),
+            Approvers(_ATTENDED, "list of `terminal`, `queue`, `command: [PROGRAM, ARG]`"),
             ("terminal",),
             "[terminal]",
-            "Who is asked, in order, while a person is there. `[]` is nobody, which means no.",
+            "Who is asked, in order, while a person is there. `[]` is nobody, which means no."
+            " `queue` comes last: the call then waits, see `lockgate approvals`. A program of yours"
+            " gets each question, its arguments in full.",
+            expands=True,
         ),
         Key(
             "unattended",
-            Many(_UNATTENDED, "empty list", hint="write []: this version has nobody to ask there"),
+            Approvers(_UNATTENDED, "list of `queue`, `command: [PROGRAM, ARG]`"),
             (),
             "[]",
-            "Who is asked in runs without a person: nobody in this version, which means no.",
+            "Who is asked, in order, in runs without a person. Nobody, the default, means no.",
+            expands=True,
+        ),
+        Key(
+            "answerWithin",
+            Duration(),
+            600.0,
+            "10m",
+            "How long one approver has for one question. After that the answer is no.",
+            expands=True,
+        ),
+        Key(
+            "ticketLifetime",
+            Duration("duration, also in days", days=90),
+            604_800.0,
+            "7d",
+            "How long a question in the queue waits, at most 90d. After that the answer is no.",
+            expands=True,
         ),
     ),
 )

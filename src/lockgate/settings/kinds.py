@@ -15,9 +15,10 @@ from lockgate.settings.reading import MISSING, At, Missing
 MAX_SECONDS = 86_400.0
 """The longest duration: 24 hours."""
 
-_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h)?")
-_UNIT: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h|d)?")
+_UNIT: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": MAX_SECONDS}
 _DURATION_HINT = "write 30s, 500ms, 2m or a number of seconds; over 0 and at most 24h"
+_DAYS_HINT = "write 30m, 12h, 7d or a number of seconds; over 0 and at most "
 
 
 class _LaterWins:
@@ -89,10 +90,13 @@ class Duration(_LaterWins):
     """Seconds as a float, from `30s`, `500ms`, `2m`, `1h` or a plain number of seconds."""
 
     words: str = "duration"
+    days: int | None = None
+    """The longest it may be, which may then be written in days (`7d`); None: 24 hours."""
 
     def read(self, node: Node, at: At) -> float | str | Missing:
         """The seconds; as text while variables are not expanded."""
-        found = scalar_text(node, at, wanted="a duration", hint=_DURATION_HINT)
+        hint = _DURATION_HINT if self.days is None else f"{_DAYS_HINT}{self.days}d"
+        found = scalar_text(node, at, wanted="a duration", hint=hint)
         if isinstance(found, Missing):
             return MISSING
         text, from_variable = found
@@ -100,9 +104,10 @@ class Duration(_LaterWins):
             return text
         match = _DURATION.fullmatch(text)
         seconds = float(match[1]) * _UNIT[match[2] or "s"] if match else 0.0
-        if not 0 < seconds <= MAX_SECONDS:
+        fits = self.days is not None or not match or match[2] != "d"
+        if not (fits and 0 < seconds <= MAX_SECONDS * (self.days or 1)):
             shown = _shown(node, from_variable)
-            return at.fault(node, f"{shown} is no usable duration", _DURATION_HINT)
+            return at.fault(node, f"{shown} is no usable duration", hint)
         return seconds
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -12,6 +14,15 @@ from lockgate.stores.state import StateDatabase
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Grant)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrant:
+    """One remembered answer, and the word by which it is taken back."""
+
+    id: str
+    """10 hexadecimal digits, of this grant alone: a later one never gets them."""
+    grant: Grant
 
 
 class SqliteGrants:
@@ -35,6 +46,33 @@ class SqliteGrants:
     def remember(self, grant: Grant) -> None:
         with self._state.writing() as connection:
             add_grant(connection, grant)
+
+    def kept(self) -> tuple[KeptGrant, ...]:
+        """Everything that is remembered, for all sessions, oldest first."""
+        rows = self._state.rows("SELECT id, body FROM grants ORDER BY id")
+        try:
+            return tuple(KeptGrant(_handle(*row), _DECODER.decode(row[1])) for row in rows)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self._state.unreadable("a grant", error) from error
+
+    def revoke(self, ids: frozenset[str] | None) -> frozenset[str]:
+        """Forget those grants, or with None all of them; returns which were there.
+
+        Also such as can not be read. Every process with this database asks again from its next
+        call on.
+        """
+        with self._state.writing() as connection:
+            rows = connection.execute("SELECT id, body FROM grants").fetchall()
+            gone = {_handle(*row): row[0] for row in rows if ids is None or _handle(*row) in ids}
+            connection.executemany(
+                "DELETE FROM grants WHERE id = ?", [(row,) for row in gone.values()]
+            )
+        return frozenset(gone)
+
+
+def _handle(row: int, body: bytes) -> str:
+    # The number of a deleted row is given to a later one; the content tells the two apart.
+    return hashlib.sha256(b"%d:%s" % (row, body)).hexdigest()[:10]
 
 
 def add_grant(connection: sqlite3.Connection, grant: Grant) -> None:

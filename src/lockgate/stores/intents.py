@@ -7,13 +7,31 @@ then still at it, or another, whose call counts as open until that process says 
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from lockgate.calls.suspension import Intent, TicketGone
 from lockgate.calls.unknowns import OpenUnknown
 from lockgate.errors import Fate
 from lockgate.stores.state import StateDatabase
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An open unknown, as it is listed."""
+
+    unknown: OpenUnknown
+    ended: bool
+    """False: the process that made the call has not said how it ended. It was killed, or it is
+    still at it."""
+
+    @property
+    def id(self) -> str:
+        """The word by which a person settles it: `u-` and 10 hexadecimal digits."""
+        whole = f"{self.unknown.execution}\0{self.unknown.call_id}".encode()
+        return f"u-{hashlib.sha256(whole).hexdigest()[:10]}"
 
 
 class SqliteUnknowns:
@@ -34,6 +52,17 @@ class SqliteUnknowns:
             self._state.owner,
         )
         return tuple(OpenUnknown(*row) for row in rows)
+
+    def standing(self) -> tuple[Standing, ...]:
+        """Every open unknown, of all sessions and principals, oldest first."""
+        rows = self._state.rows(
+            "SELECT execution, call_id, scope, tool, started, fate FROM intents"
+            " WHERE closed_by IS NULL AND NOT replayable"
+            " AND (fate = 'unknown' OR (fate IS NULL AND owner <> ?))"
+            " ORDER BY started, call_id",
+            self._state.owner,
+        )
+        return tuple(Standing(OpenUnknown(*row[:5]), row[5] is not None) for row in rows)
 
     def open(self, unknown: OpenUnknown) -> None:
         with self._state.writing() as connection:

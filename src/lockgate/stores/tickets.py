@@ -26,21 +26,18 @@ class SqliteTickets:
 
     def put(self, ticket: Ticket) -> Ticket:
         with self._state.writing() as connection:
-            same = (ticket.execution, ticket.call_id, ticket.digest)
-            # One that ran out counts as answered no, and no longer stands for the call.
+            # Those that ran out count as answered no, and stand for no call any more.
             connection.execute(
                 "UPDATE tickets SET answered = expires, approved = 0, approver = 'expired',"
-                " body = '' WHERE answered IS NULL AND expires <= ?"
-                " AND execution = ? AND call_id = ? AND digest = ?",
-                (ticket.created, *same),
+                " body = '' WHERE answered IS NULL AND expires <= ?",
+                (ticket.created,),
             )
-            row = connection.execute(
-                "SELECT body FROM tickets WHERE answered IS NULL"
-                " AND execution = ? AND call_id = ? AND digest = ?",
-                same,
-            ).fetchone()
-            if row is not None:
-                return self._decoded(row[0])
+            rows = connection.execute(
+                "SELECT body FROM tickets WHERE answered IS NULL AND digest = ?", (ticket.digest,)
+            ).fetchall()
+            for equal in map(self._decoded, (row[0] for row in rows)):
+                if equal.answers(ticket):
+                    return equal
             connection.execute(
                 "INSERT INTO tickets (id, execution, call_id, digest, expires, body)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
@@ -59,6 +56,14 @@ class SqliteTickets:
         query = "SELECT body, answered, approved, approver FROM tickets WHERE id = ?"
         rows = self._state.rows(query, ticket)
         return self._decoded(_open(ticket, rows[0] if rows else None))
+
+    def waiting(self, now: float) -> tuple[Ticket, ...]:
+        """Every open ticket that has not run out by `now` (Unix time), oldest first."""
+        rows = self._state.rows(
+            "SELECT body FROM tickets WHERE answered IS NULL AND expires > ?", now
+        )
+        tickets = [self._decoded(row[0]) for row in rows]
+        return tuple(sorted(tickets, key=lambda ticket: (ticket.created, ticket.id)))
 
     def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
         answer = settlement.answer

@@ -77,7 +77,7 @@ class Project:
             self.write()
         chosen: Sequence[str] = ("-c", str(self.file)) if named else ()
         return subprocess.run(
-            [sys.executable, "-m", "lockgate", *words[:1], *chosen, *words[1:]],
+            [sys.executable, "-m", "lockgate", *chosen, *words],
             cwd=self.root,
             env=self.environ(**(env or {})),
             input=stdin,

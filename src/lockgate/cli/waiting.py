@@ -1,0 +1,134 @@
+"""How what waits for a person is worded, for people and for programs."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from lockgate.calls.suspension import Ticket
+from lockgate.cli.table import print_table
+from lockgate.stores.grants import KeptGrant
+from lockgate.stores.intents import Standing
+
+MAX_WIDTH = 100
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def when(time: float) -> str:
+    """A Unix time as a person here reads it."""
+    moment = datetime.datetime.fromtimestamp(time, datetime.UTC).astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M")
+
+
+def iso(time: float) -> str:
+    """A Unix time for programs: ISO 8601, UTC."""
+    return datetime.datetime.fromtimestamp(time, datetime.UTC).isoformat(timespec="seconds")
+
+
+def span(seconds: float) -> str:
+    """A stretch of time in one word: `40s`, `12m`, `5h`, `3d`."""
+    seconds = max(seconds, 0.0)
+    for unit, word in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "m")):
+        if seconds >= unit:
+            return f"{int(seconds // unit)}{word}"
+    return f"{int(seconds)}s"
+
+
+def screen_width() -> int:
+    """Columns for a question."""
+    return min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
+
+
+def print_waiting(tickets: Sequence[Ticket], unknowns: Sequence[Standing], now: float) -> None:
+    """Both lists, and what to do next."""
+    if tickets:
+        head = ("TICKET", "TOOL", "DESTR", "ASKED", "LEFT")
+        rows = [
+            (
+                ticket.id,
+                ticket.tool,
+                "yes" if ticket.destructive else "no",
+                f"{span(now - ticket.created)} ago",
+                span(ticket.expires - now),
+            )
+            for ticket in tickets
+        ]
+        print_table(head, rows)
+        click.echo("To see one: lockgate approvals show TICKET")
+    if unknowns:
+        if tickets:
+            click.echo()
+        click.echo("Calls that may have taken effect, and nobody knows:")
+        print_table(
+            ("UNKNOWN", "TOOL", "STARTED", "ENDED"),
+            [
+                (
+                    standing.id,
+                    standing.unknown.tool,
+                    f"{span(now - standing.unknown.time)} ago",
+                    "unknown" if standing.ended else "no word yet",
+                )
+                for standing in unknowns
+            ],
+        )
+        click.echo("Look what became of it, then: lockgate approvals answer UNKNOWN settled")
+    if not tickets and not unknowns:
+        click.echo("Nothing waits for an answer.", err=True)
+
+
+def ticket_data(ticket: Ticket) -> dict[str, Any]:
+    """A ticket for programs, without the arguments."""
+    origin = ticket.origin
+    return {
+        "ticket": ticket.id,
+        "tool": ticket.tool,
+        "server": None if origin is None else origin.server,
+        "level": ticket.level,
+        "destructive": ticket.destructive,
+        "reasons": [
+            {"code": reason.code, "text": reason.text, "source": reason.source}
+            for reason in ticket.reasons
+        ],
+        "call": ticket.call_id,
+        "execution": ticket.execution,
+        "session": ticket.inviting_session or ticket.session,
+        "principal": ticket.principal,
+        "entry": ticket.entry,
+        "created": iso(ticket.created),
+        "expires": iso(ticket.expires),
+    }
+
+
+def unknown_data(standing: Standing) -> dict[str, Any]:
+    """An open unknown for programs; `ended` is false while its process has not said how."""
+    unknown = standing.unknown
+    return {
+        "unknown": standing.id,
+        "tool": unknown.tool,
+        "call": unknown.call_id,
+        "execution": unknown.execution,
+        "scope": unknown.scope,
+        "started": iso(unknown.time),
+        "ended": standing.ended,
+    }
+
+
+def grant_data(kept: KeptGrant) -> dict[str, Any]:
+    """A remembered answer for programs; `exactCall` is the digest of the one call it covers."""
+    grant = kept.grant
+    return {
+        "grant": kept.id,
+        "session": grant.session,
+        "tool": grant.tool,
+        "answer": "yes" if grant.approved else "no",
+        "exactCall": grant.digest,
+        "fingerprint": grant.fingerprint,
+        "approver": grant.approver,
+        "given": iso(grant.time),
+        "note": grant.note,
+        "concerns": [{"code": code, "text": text} for code, text in sorted(grant.concerns)],
+    }
