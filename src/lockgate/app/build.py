@@ -36,7 +36,7 @@ from lockgate.process.program import Program
 from lockgate.settings.config import ApproverName, ApproverProgram, ApproverSettings, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
-from lockgate.stores.audit import AuditLog, kept_key
+from lockgate.stores.audit import AuditLog, Keeping, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
 from lockgate.stores.state import open_state
@@ -98,6 +98,9 @@ async def open(
             key=_key(state_dir / "audit.key"),
             time=around.time,
             new_id=secrets.token_hex,
+            keeping=Keeping(
+                config.audit.max_segment_bytes, config.audit.max_segment_age, config.audit.keep
+            ),
         )
         made.own("audit log", _closing(audit.close))
         witness = Witness(audit)
@@ -128,6 +131,7 @@ async def open(
             answer_within=config.approvals.answer_within,
             ticket_lifetime=config.approvals.ticket_lifetime,
             digest_key=_key(state_dir / "digest.key"),
+            record_content=config.audit.content,
         )
         runtime = AgentRuntime(
             id=agent_id("main"),

@@ -74,14 +74,16 @@ class Invoker:
         answer_within: float | None = 600.0,
         ticket_lifetime: float = 7 * _DAY,
         default_timeout: float | None = None,
+        record_content: bool = False,
     ) -> None:
         """`time` is Unix time; `new_id` makes ticket names that can not be guessed; `digest_key`
         (16 to 64 bytes) keys the digests in records. In seconds: `answer_within` is each
         approver's limit, `ticket_lifetime` a suspended call's, `default_timeout` bounds the
-        execution of a call that sets none (None: the tool's own bound)."""
+        execution of a call that sets none (None: the tool's own bound). `record_content`: records
+        hold the arguments, secrets masked."""
         self._asking = Asking(attended, unattended, answer_within)
         self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns)
-        self._recorder = Recorder(ledger, time)
+        self._recorder = Recorder(ledger, time, content=record_content)
         self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
         self._tickets = tickets
         self._lanes = lanes

@@ -6,9 +6,12 @@ import logging
 from collections.abc import Callable
 from typing import Final, Literal
 
+import msgspec
+
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Ask, Run
 from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord, ReasonRecord
+from lockgate.calls.redaction import redacted
 from lockgate.calls.refusals import MAX_NAME, Refuse
 from lockgate.decision import Reason
 from lockgate.errors import Fate
@@ -22,9 +25,13 @@ _log: Final = logging.getLogger("lockgate.calls")
 class Recorder:
     """Writes the two records of every call (B-02)."""
 
-    def __init__(self, ledger: Ledger, time: Callable[[], float]) -> None:
+    def __init__(
+        self, ledger: Ledger, time: Callable[[], float], *, content: bool = False
+    ) -> None:
+        """`content`: decisions hold the arguments, `redacted`."""
         self._ledger = ledger
         self._time = time
+        self._content = content
 
     def running(self, call: Call, digest: str, run: Run) -> None:
         """The call is about to be made. Raises what the ledger raises."""
@@ -130,4 +137,5 @@ class Recorder:
             kind=kind,
             reason=reason,
             ticket=ticket,
+            arguments=redacted(dict(call.arguments)) if self._content else msgspec.UNSET,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -18,7 +18,8 @@ class ReasonRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 class DecisionRecord(
     msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="decision"
 ):
-    """What was decided about one call, and why. Holds no argument values."""
+    """What was decided about one call, and why. Holds no argument values unless the operator has
+    turned that on."""
 
     call: str
     time: float
@@ -46,6 +47,15 @@ class DecisionRecord(
     """The error kind, when refused."""
     reason: str | None = None
     ticket: str | None = None
+    arguments: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """As `calls.redaction.redacted` leaves them; only with `audit.content`."""
+
+    def __repr__(self) -> str:
+        return f"<DecisionRecord {self.decision} {self.tool} {self.call}>"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """What `rich` shows: as `repr`, never the arguments."""
+        return [("decision", self.decision), ("tool", self.tool), ("call", self.call)]
 
 
 class OutcomeRecord(msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="outcome"):

@@ -173,6 +173,10 @@ def _loosens(draft: Draft, servers: Mapping[str, Given]) -> list[str]:
         lines.append("ask about destructive calls only")
     if _value(_section(draft, "agent"), "ceiling", None) is SideEffectLevel.MUTATING:
         lines.append("set the ceiling to mutating")
+    if _value(_section(draft, "audit"), "content", False) is not False:
+        lines.append("write the values of arguments into the record of calls")
+    if "keep" in _section(draft, "audit"):
+        lines.append("change how long records of calls are kept")
     for rule in _value(_section(draft, "permissions"), "allow", ()):
         lines.append(f"allow {visible(rule.text)} without asking you")
     return lines

@@ -14,7 +14,8 @@ from lockgate.rules.parse import parse_rule
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
-from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
+from lockgate.settings.audit_keys import AUDIT
+from lockgate.settings.config import AgentSettings, ApprovalSettings, AuditSettings, Config
 from lockgate.settings.entries import RuleText
 from lockgate.settings.findings import Findings
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
@@ -58,6 +59,7 @@ class Assembly:
             agent=self._agent(),
             approvals=self._approvals(),
             rules=RuleSet(self._rules()),
+            audit=self._audit(),
             state_dir=self._layers.state_dir,
             project_dir=self._layers.project_dir,
         )
@@ -135,6 +137,12 @@ class Assembly:
             value["unattended"],
             value["answerWithin"],
             value["ticketLifetime"],
+        )
+
+    def _audit(self) -> AuditSettings:
+        value = _Values(AUDIT, self._section("audit"))
+        return AuditSettings(
+            value["content"], value["maxSegmentBytes"], value["maxSegmentAge"], value["keep"]
         )
 
     def _rules(self) -> tuple[Rule, ...]:

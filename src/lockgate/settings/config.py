@@ -52,6 +52,19 @@ class ApprovalSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditSettings:
+    """The `audit` section."""
+
+    content: bool = False
+    """Whether decisions hold the values of arguments, secrets masked."""
+    max_segment_bytes: int = 64 * 1024 * 1024
+    max_segment_age: float = 86_400.0
+    """Seconds."""
+    keep: float | None = 90 * 86_400.0
+    """Seconds after its last record; None (`forever` in the file): nothing is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What `lockgate.open` takes."""
 
@@ -61,6 +74,7 @@ class Config:
     agent: AgentSettings = AgentSettings()
     approvals: ApprovalSettings = ApprovalSettings()
     rules: RuleSet = field(default_factory=RuleSet)
+    audit: AuditSettings = AuditSettings()
     sources: tuple[Path, ...] = ()
     """The files it was read from, in the order of the layers."""
     state_dir: Path | None = None

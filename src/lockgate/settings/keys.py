@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from lockgate.settings.approvers import Approvers
+from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.kinds import Choice, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
@@ -190,6 +191,7 @@ ROOT: Final = Section(
             empty=True,
         ),
         _PERMISSIONS_KEY,
+        Key("audit", Nested(AUDIT), MappingProxyType({}), "empty", AUDIT.doc, empty=True),
     ),
     told=MappingProxyType(
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.keys import AGENT, ALLOW_RULE, APPROVALS, PERMISSIONS, ROOT, STRICT_RULE
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.server_keys import MCP, SERVER, VERDICT
@@ -18,6 +19,7 @@ SECTIONS: tuple[Section, ...] = (
     PERMISSIONS,
     ALLOW_RULE,
     STRICT_RULE,
+    AUDIT,
 )
 """Every section of a file, in the order of the page."""
 
