@@ -70,9 +70,10 @@ class SqliteGrants:
         return frozenset(gone)
 
 
-def _handle(row: int, body: bytes) -> str:
+def _handle(row: int, body: bytes | str) -> str:
     # The number of a deleted row is given to a later one; the content tells the two apart.
-    return hashlib.sha256(b"%d:%s" % (row, body)).hexdigest()[:10]
+    content = body.encode() if isinstance(body, str) else body
+    return hashlib.sha256(b"%d:%s" % (row, content)).hexdigest()[:10]
 
 
 def add_grant(connection: sqlite3.Connection, grant: Grant) -> None:
