@@ -48,7 +48,7 @@ async def test_each_entry_asks_and_a_no_is_a_no(tmp_path: Path, entry: Entry) ->
         await IN_PROCESS[entry](gate)
     (question,) = approver.questions
     assert (question.tool, question.destructive) == (DROP, True)
-    (segment,) = (tmp_path / "state" / "audit").iterdir()
+    (segment,) = (tmp_path / "state" / "audit").glob("*.jsonl")
     assert f'"entry":"{entry.value}"' in segment.read_text()
     assert ServerLedger(tmp_path / "ledger").called == ()
 
@@ -64,6 +64,21 @@ def test_the_command_line_asks(project: Project) -> None:
 
 
 @pytest.mark.req("S0-17")
+def test_answering_a_ticket_is_an_entry_of_its_own(project: Project) -> None:
+    """What `lockgate approvals answer` resumes is decided again, and recorded under that entry."""
+    ledger = project.add("s", ScriptedServer(tools=(tool("drop"),)))
+    project.sections["approvals"] = {"unattended": ["queue"]}
+    ticket = project.run("call", DROP).stdout.split()[-1]
+    assert ledger.called == ()
+    project.sections["permissions"] = {"deny": [DROP]}
+    assert project.run("approvals", "answer", ticket, "yes").returncode == 3
+    records = "".join(path.read_text() for path in project.state.rglob("*.jsonl"))
+    assert f'"entry":"{Entry.CLI.value}"' in records
+    assert f'"entry":"{Entry.APPROVALS.value}"' in records
+    assert ledger.called == ()
+
+
+@pytest.mark.req("S0-17")
 def test_the_list_of_entries_is_walked_whole() -> None:
     """A new entry has to be added to this file."""
-    assert {*IN_PROCESS, Entry.CLI} == set(Entry)
+    assert {*IN_PROCESS, Entry.CLI, Entry.APPROVALS} == set(Entry)
