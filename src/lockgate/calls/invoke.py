@@ -23,7 +23,7 @@ from lockgate.calls.explain import Explanation, explain
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
-from lockgate.calls.recording import Recorder
+from lockgate.calls.recording import Recorder, why_unwritten
 from lockgate.calls.records import Ledger
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.suspension import Settlement, TicketGone, TicketStore
@@ -384,7 +384,7 @@ def _given_up(last: Settled | Ask) -> Refuse:
 
 def _not_written(run: Run, error: Exception) -> ToolResult:
     """The result of a call that could not be written down before it was made."""
-    what = f"its decision could not be recorded ({type(error).__name__})"
+    what = f"its decision could not be recorded ({why_unwritten(error)})"
     return refusals.unrecorded(run.registered, what).result()
 
 

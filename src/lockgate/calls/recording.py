@@ -22,6 +22,13 @@ from lockgate.tools.result import ToolResult
 _log: Final = logging.getLogger("lockgate.calls")
 
 
+def why_unwritten(error: Exception) -> str:
+    """Why a record could not be written: the system's own word (No space left on device), else
+    the kind of error, whose text may hold anything."""
+    system = error.strerror if isinstance(error, OSError) else None
+    return system or type(error).__name__
+
+
 class Recorder:
     """Writes the two records of every call (B-02)."""
 
@@ -84,7 +91,7 @@ class Recorder:
 
     def unwritten(self, call: Call, error: Exception) -> None:
         """Say in the log that a record is missing; no argument is in it."""
-        _log.warning("no record of call %s could be written: %s", call.id, type(error).__name__)
+        _log.warning("no record of call %s could be written: %s", call.id, why_unwritten(error))
 
     def _write(self, call: Call, record: DecisionRecord) -> None:
         try:

@@ -72,6 +72,12 @@ def _mcp() -> click.Command:
     return mcp_group
 
 
+def _audit() -> click.Command:
+    from lockgate.cli.audit import audit_group
+
+    return audit_group
+
+
 def _config() -> click.Command:
     from lockgate.cli.config import config_group
 
@@ -87,6 +93,7 @@ _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "doctor": ("Start every server and say what is wrong and how to mend it.", _doctor),
     "approvals": ("Calls that wait for an answer: list, show, answer.", _approvals),
     "grants": ("Answers that are remembered: list them, take them back.", _grants),
+    "audit": ("The record of calls: look at it, search it, verify it.", _audit),
     "mcp": ("Add, list, import and remove MCP servers.", _mcp),
     "config": ("Accept a project's configuration.", _config),
 }

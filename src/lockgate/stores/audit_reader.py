@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,6 +55,33 @@ class AuditReading:
     faults: tuple[str, ...]
     """Lines that could not be read and outcomes without a decision, each with its place. The cut
     last line of a segment, which a crash or a full disk leaves, is among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which calls are looked for; each None asks nothing."""
+
+    tool: str | None = None
+    """A name, or a pattern with `*`."""
+    decision: str | None = None
+    kind: str | None = None
+    session: str | None = None
+    call: str | None = None
+    """An id, or how one begins."""
+    since: float | None = None
+    """Unix time."""
+
+    def takes(self, call: AuditedCall) -> bool:
+        """Whether `call` is one of them."""
+        decided = call.decision
+        return (
+            (self.tool is None or fnmatch.fnmatchcase(decided.tool, self.tool))
+            and self.decision in (None, decided.decision)
+            and self.kind in (None, call.kind)
+            and self.session in (None, decided.session)
+            and (self.call is None or decided.call.startswith(self.call))
+            and (self.since is None or decided.time >= self.since)
+        )
 
 
 @dataclass(slots=True)
