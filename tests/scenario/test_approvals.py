@@ -5,6 +5,7 @@ Every command is a process of its own, and the server's ledger is the proof of w
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +42,22 @@ def waiting(project: Project) -> list[str]:
     return [found["ticket"] for found in project.json("approvals", "list")["tickets"]]
 
 
+def answering(project: Project, ticket: str) -> subprocess.Popen[str]:
+    """A process that answers yes, under way."""
+    project.write()
+    command = [sys.executable, "-m", "lockgate", "-c", str(project.file)]
+    return subprocess.Popen(
+        [*command, "approvals", "answer", ticket, "yes"],
+        cwd=project.root,
+        env=project.environ(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+    )
+
+
 @pytest.mark.req("B-14")
 def test_a_yes_runs_the_call_once_and_not_before(project: Project, ledger: ServerLedger) -> None:
     """Asked in one process, shown in others, answered in yet another, which prints the result."""
@@ -64,21 +81,7 @@ def test_of_two_processes_that_answer_at_once_one_wins(
 ) -> None:
     """Exactly one answer counts; the other is told so, and the call arrives once."""
     ticket = ask(project)
-    project.write()
-    command = [sys.executable, "-m", "lockgate", "-c", str(project.file)]
-    both = [
-        subprocess.Popen(
-            [*command, "approvals", "answer", ticket, "yes"],
-            cwd=project.root,
-            env=project.environ(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            start_new_session=True,
-        )
-        for _ in range(2)
-    ]
+    both = [answering(project, ticket) for _ in range(2)]
     said = [process.communicate(timeout=50) for process in both]
     assert sorted(process.returncode for process in both) == [0, 2]
     assert sum("answered before: yes" in err for _, err in said) == 1
@@ -154,6 +157,41 @@ def test_the_rules_of_today_hold(project: Project, ledger: ServerLedger) -> None
     assert done.returncode == 3
     assert '"kind": "denied"' in done.stdout
     assert ledger.called == ()
+
+
+@pytest.mark.req("B-14")
+def test_an_answer_does_not_reach_further_than_its_question(
+    project: Project, ledger: ServerLedger
+) -> None:
+    """Where more is asked by now than was answered, the call waits again, under a new ticket."""
+    ticket = ask(project)
+    project.sections["permissions"] = {"ask": [DROP]}
+    done = project.run("approvals", "answer", ticket, "yes")
+    assert done.returncode == 3
+    assert "waiting again" in done.stderr
+    [again] = waiting(project)
+    assert again != ticket
+    assert ledger.called == ()
+    assert project.run("approvals", "answer", again, "yes").returncode == 0
+    assert ledger.called == ("drop",)
+
+
+def test_a_call_whose_process_was_killed_is_listed(project: Project) -> None:
+    """Killed between sending and answer, the call stands open, and its ticket is used up."""
+    project.sections["approvals"] = {"unattended": ["queue"]}
+    hangs = ScriptedServer(tools=(tool("pay"),), rules=(When("tools/call"),))
+    paid = project.add("bank", hangs)
+    ticket = ask(project, "mcp__bank__pay", "cents=1")
+    process = answering(project, ticket)
+    asyncio.run(paid.wait_for("call", timeout=30))
+    process.kill()
+    process.communicate(timeout=30)
+    [unknown] = project.json("approvals", "list")["unknowns"]
+    assert (unknown["tool"], unknown["ended"]) == ("mcp__bank__pay", False)
+    assert project.run("approvals", "answer", ticket, "yes").returncode == 2
+    assert paid.called == ("pay",)
+    assert project.run("approvals", "answer", unknown["unknown"], "settled").returncode == 0
+    assert project.json("approvals", "list") == {"tickets": [], "unknowns": []}
 
 
 def test_an_answer_for_the_session_is_listed_and_taken_back(

@@ -47,6 +47,7 @@ def _masked(value: Any, *, secret: bool) -> Any:
         return {key: _masked(held, secret=secret or looks_secret(key)) for key, held in members}
     if isinstance(value, list):
         return [_masked(held, secret=secret) for held in cast("list[Any]", value)]
-    if secret and isinstance(value, str | int | float) and not isinstance(value, bool) and value:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if secret and (number or (isinstance(value, str) and value)):
         return masked(cast("object", value))
     return value

@@ -11,7 +11,10 @@ from lockgate.policy.approval import Question
 
 ARGUMENTS = {
     "api_key": "hunter2",
-    "headers": [{"Authorization": "hunter2"}, {"secrets": {"deep": ["hunter2", 7, True, None]}}],
+    "headers": [
+        {"Authorization": "hunter2"},
+        {"secrets": {"deep": ["hunter2", 7, True, None, 0, ""]}},
+    ],
     "path": "a",
 }
 
@@ -22,5 +25,6 @@ def test_secrets_are_masked_unless_revealed(asking_about: Callable[..., Question
     shown = question_data(question, reveal=False)["arguments"]
     assert b"hunter2" not in msgspec.json.encode(shown)
     assert shown["path"] == "a"
-    assert shown["headers"][1]["secrets"]["deep"][2:] == [True, None]
+    assert shown["headers"][1]["secrets"]["deep"][2:4] == [True, None]
+    assert shown["headers"][1]["secrets"]["deep"][4:] == ["[masked, 1 character]", ""]
     assert question_data(question, reveal=True)["arguments"] == ARGUMENTS

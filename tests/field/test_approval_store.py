@@ -1,0 +1,63 @@
+"""Cases met in the field: where answers are kept, and what happens when that place fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lockgate.policy.approval import Answer, Scope
+from lockgate.stores.state import StateError, open_state
+from lockgate.testing.approver import ScriptedApprover
+from lockgate.testing.project import Project
+from lockgate.testing.road import Road
+from lockgate.testing.script import ScriptedServer, tool
+from lockgate.testing.tool import ScriptedTool
+
+
+def test_pb_157_answers_given_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
+    """Two processes that remember an answer at once lose neither."""
+    project = Project(tmp_path)
+    project.sections["approvals"] = {"unattended": ["queue"]}
+    ledger = project.add("db", ScriptedServer(tools=(tool("drop"),)))
+    tickets = [
+        project.run("call", "mcp__db__drop", f"table={name}").stdout.split()[-1] for name in "ab"
+    ]
+    command = [sys.executable, "-m", "lockgate", "-c", str(project.file), "approvals", "answer"]
+    both = [
+        subprocess.Popen(
+            [*command, ticket, "yes", "--scope", "session"],
+            cwd=project.root,
+            env=project.environ(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        for ticket in tickets
+    ]
+    assert [process.wait(50) for process in both] == [0, 0]
+    assert len(project.json("grants", "list")["grants"]) == 2
+    assert ledger.called == ("drop", "drop")
+
+
+async def test_pb_157_a_damaged_answer_is_no_answer(tmp_path: Path) -> None:
+    """A remembered yes that can not be read lets nothing run."""
+    called = ScriptedTool("remove")
+    person = ScriptedApprover([Answer(True, "person", Scope.SESSION)])
+    with Road(tmp_path, [called], attended=[person]) as road:
+        assert not (await road.invoke(road.call("remove"))).is_error
+        with road.state.writing() as connection:
+            connection.execute("UPDATE grants SET body = '{\"approved\": true'")
+        assert (await road.invoke(road.call("remove"))).is_error
+    assert len(called.runs) == 1
+
+
+def test_pb_157_a_damaged_store_is_told_and_left_as_it_is(tmp_path: Path) -> None:
+    """No answers, a message that says what to do, and the file as it was found."""
+    path = tmp_path / "state.db"
+    path.write_bytes(b"no database at all" * 100)
+    with pytest.raises(StateError, match=r"move the file away|another program"):
+        open_state(path, "here")
+    assert path.read_bytes() == b"no database at all" * 100
