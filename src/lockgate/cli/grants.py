@@ -29,7 +29,7 @@ def list_grants(config: Path | None, as_json: bool) -> None:
     \b
     Examples:
       lockgate grants list
-      lockgate grants list --json | jq -r '.grants[] | select(.answer == "yes") | .grant'
+      lockgate grants list --json | jq -r '.grants[].grant'
     """
     from lockgate.app.desk import open_desk
     from lockgate.cli.table import print_table
