@@ -33,7 +33,9 @@ PURE = (
 )
 """Modules that decide without touching the world (the import contract `pure` lists them too)."""
 
-DEPENDENCIES = frozenset({"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich"})
+DEPENDENCIES = frozenset(
+    {"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich", "opentelemetry"}
+)
 """The import names of what pyproject.toml declares as needed at run time."""
 
 DRAWERS = frozenset({"util", "utils", "common", "shared", "helper", "helpers", "core", "misc"})

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockgate.agent.identity import agent_id
 from lockgate.agent.ownership import Ownership
@@ -23,6 +24,7 @@ from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
+from lockgate.calls.records import Ledger
 from lockgate.errors import ConfigError, ContractError, Fate, Fault, PeerError, Phase, Problem
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
@@ -44,6 +46,9 @@ from lockgate.stores.tickets import SqliteTickets
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
+
+if TYPE_CHECKING:  # an extra: a program without it never hands in a tracer
+    from opentelemetry.trace import Tracer
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ async def open(
     tolerant: bool = False,
     entry: Entry = Entry.API,
     surroundings: Surroundings | None = None,
+    tracer: Tracer | None = None,
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
 
@@ -78,6 +84,7 @@ async def open(
     `approvers` are asked in turn when a person is there, by default those of the configuration;
     `unattended_approvers` when nobody is. `attended` says which: by default whether `approvers`
     are given or the program has a terminal. `listeners` hear the notifications of every server.
+    `tracer` is one of OpenTelemetry: each call becomes a span.
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
@@ -103,7 +110,13 @@ async def open(
             ),
         )
         made.own("audit log", _closing(audit.close))
-        witness = Witness(audit)
+        ledger: Ledger = audit
+        if tracer is not None:
+            from lockgate.app.tracing import TracedLedger
+
+            ledger = traced = TracedLedger(audit, tracer)
+            made.own("spans", _closing(traced.close))
+        witness = Witness(ledger)
         threads = WorkerThreads()
         made.own("threads", threads.close)
         manager, report = _manager(config, around, listeners), None

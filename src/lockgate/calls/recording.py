@@ -32,9 +32,7 @@ def why_unwritten(error: Exception) -> str:
 class Recorder:
     """Writes the two records of every call (B-02)."""
 
-    def __init__(
-        self, ledger: Ledger, time: Callable[[], float], *, content: bool = False
-    ) -> None:
+    def __init__(self, ledger: Ledger, time: Callable[[], float], *, content: bool = False) -> None:
         """`content`: decisions hold the arguments, `redacted`."""
         self._ledger = ledger
         self._time = time

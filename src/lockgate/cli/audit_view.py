@@ -109,7 +109,7 @@ def _may(call: AuditedCall) -> str:
     decided = call.decision
     if decided.level is None:
         return "no such tool"
-    words = [decided.level.replace("_", "-")]
+    words = [decided.level]
     if decided.destructive:
         words.append("destructive")
     if decided.idempotent:

@@ -62,6 +62,7 @@ class SegmentName:
 
     @property
     def file(self) -> str:
+        """The whole name."""
         part = "" if self.part == 1 else f".{self.part}"
         return f"{self.day}-{self.run}{part}{SUFFIX}"
 
