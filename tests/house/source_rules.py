@@ -34,7 +34,8 @@ PURE = (
 """Modules that decide without touching the world (the import contract `pure` lists them too)."""
 
 DEPENDENCIES = frozenset(
-    {"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich", "opentelemetry"}
+    {"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich", "tree_sitter"}
+    | {"tree_sitter_bash", "opentelemetry"}
 )
 """The import names of what pyproject.toml declares as needed at run time."""
 

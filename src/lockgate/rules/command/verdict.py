@@ -1,0 +1,68 @@
+"""What lists of command patterns say of an analysed line. The strictest wins.
+
+Allowed is a line without a doubt in which *every* command is allowed. Denied is one in which any
+command is meant by a deny pattern; where it only may be meant, the line is asked about. An answer
+never depends on the order of patterns or commands, and one deny more never allows more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lockgate.decision import Decided, Decision, Reason
+from lockgate.rules.command.line import Analysis
+from lockgate.rules.command.pattern import CommandPattern, Match
+
+
+def judge(
+    analysis: Analysis,
+    allow: Sequence[CommandPattern] = (),
+    deny: Sequence[CommandPattern] = (),
+    ask: Sequence[CommandPattern] = (),
+) -> Decided:
+    """The decision on a line, with its reasons; no reason holds a word of the line.
+
+    Codes: `deny_rule`, `ask_rule`, `deny_rule_may_match`, `shell_...` for each doubt, `not_allowed`
+    where a command matches no allow pattern, and `allow_rule` for each pattern that was needed.
+    """
+    denied = [_reason("deny", p) for p in deny if caught(analysis, p) is Match.YES]
+    if denied:
+        return Decided(Decision.DENY, tuple(denied))
+    reasons = [
+        Reason("deny_rule_may_match", f"the deny rule {p.text} may match", p.source)
+        for p in deny
+        if caught(analysis, p)
+    ]
+    reasons += [_reason("ask", p) for p in ask if caught(analysis, p)]
+    reasons += sorted((d.reason() for d in analysis.doubts), key=lambda reason: reason.code)
+    used: dict[CommandPattern, None] = {}
+    missed = 0
+    for command in analysis.certain:
+        by = next((p for p in allow if p.allows(command)), None)
+        if by is None:
+            missed += 1
+        else:
+            used[by] = None
+    if missed:
+        total = len(analysis.certain)
+        what = f"{missed} of {total} commands" if total > 1 else "the command"
+        reasons.append(Reason("not_allowed", f"no allow rule matches {what} of the line"))
+    if reasons or not used:
+        return Decided(
+            Decision.ASK, tuple(reasons) or (Reason("not_allowed", "nothing is allowed"),)
+        )
+    return Decided(Decision.ALLOW, tuple([_reason("allow", pattern) for pattern in used]))
+
+
+def caught(analysis: Analysis, pattern: CommandPattern) -> Match:
+    """How far a deny or ask pattern means any part of the line.
+
+    A pattern for every command means every line, also one that can not be read.
+    """
+    if not pattern.words:
+        return Match.YES
+    return max((pattern.catches(command) for command in analysis.commands), default=Match.NO)
+
+
+def _reason(word: str, pattern: CommandPattern) -> Reason:
+    return Reason(f"{word}_rule", f"the {word} rule {pattern.text} matches", pattern.source)

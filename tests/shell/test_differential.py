@@ -1,0 +1,47 @@
+"""The real shell starts nothing that the analysis of an allowed line does not list."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from differential import compare, faults, made_lines
+from lockgate.decision import Decision
+from lockgate.rules.command.line import analyse
+from recording_shell import BASH, RecordingShell
+from shell_corpus import cases
+
+pytestmark = pytest.mark.skipif(not Path(BASH).exists(), reason=f"NOT CHECKED: no {BASH}")
+
+
+@pytest.mark.req("B-09")
+def test_the_shell_does_what_the_corpus_says(tmp_path: Path) -> None:
+    """Lines of the corpus that may run start what was listed, and make no file."""
+    lines = [case.line for case in cases() if case.expected is Decision.ALLOW]
+    found, started = compare(lines, len(lines), tmp_path)
+    assert found == []
+    assert len(started) > 150
+
+
+@pytest.mark.req("B-09")
+def test_the_shell_does_what_was_understood(tmp_path: Path) -> None:
+    """So do lines made up at random, under a rule that allows every command."""
+    found, started = compare(made_lines(20_261_130), 150, tmp_path)
+    assert found == []
+    assert len(started) > 200
+
+
+def test_a_planted_miss_is_seen(tmp_path: Path) -> None:
+    """The comparison reports a command and a file that the analysis does not list."""
+    shell = RecordingShell(tmp_path)
+    nothing = analyse("ls")
+    assert "started ('touch', 'a b')" in faults("touch 'a b'", nothing, shell)[0]
+    assert "started ('nowhere', 'x')" in faults("nowhere x", nothing, shell)[0]
+    assert "started ('echo', 'x')" in faults("if true; then echo x; fi", nothing, shell)[1]
+    assert (
+        "made the file 'made'"
+        in chain.from_iterable([faults(": >made", nothing, shell)]).__next__()
+    )
+    assert "started ('rm', 'x')" in faults("bash -c 'rm x'", nothing, shell)[1]
