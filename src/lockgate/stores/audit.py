@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -98,10 +98,10 @@ class AuditLog:
         return None if self._name is None else self._directory / self._name.file
 
     def decision(self, record: DecisionRecord) -> None:
-        self._append(_ENCODER.encode(record))
+        self._append(_encoded(record))
 
     def outcome(self, record: OutcomeRecord) -> None:
-        self._append(_ENCODER.encode(record))
+        self._append(_encoded(record))
 
     def close(self) -> None:
         """Close the segment and note where it ended. Idempotent; a record afterwards is a
@@ -208,6 +208,25 @@ class AuditLog:
                 _log.info("%d audit segments were kept long enough and deleted", len(gone))
         except OSError as error:
             _log.warning("old audit segments were not deleted: %s", type(error).__name__)
+
+
+def _encoded(record: DecisionRecord | OutcomeRecord) -> bytes:
+    """One line. Text that is no Unicode (half a surrogate pair) is kept as an escape: a call that
+    could not be written down would leave no trace."""
+    try:
+        return _ENCODER.encode(record)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(_writable(msgspec.to_builtins(record)))
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _writable(held) for key, held in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_writable(held) for held in cast("list[Any]", value)]
+    return value
 
 
 def expired(directory: Path, before: float) -> list[str]:
