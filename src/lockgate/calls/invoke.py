@@ -151,12 +151,7 @@ class Invoker:
         verdict = self._briefing.decide(call, snapshot, taken, stored.given(answer))
         redemption = Redemption(ticket, Settlement(answer, now, stored.grant(answer, now)))
         if isinstance(verdict, Refuse) and not answer.approved:
-            # Also where the tool is not there today: the answer is what ended the call.
-            tool, concerns, name = verdict.registered, stored.concerns, stored.tool
-            if late:
-                verdict = refusals.expired(tool, concerns, answer.approver, name)
-            elif tool is None:
-                verdict = refusals.said_no(None, concerns, answer, name)
+            verdict = stored.ended(verdict, answer, late=late)
         return await self._follow(call, taken, snapshot, verdict, redemption)
 
     async def _follow(

@@ -16,6 +16,7 @@ import msgspec
 
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Given
+from lockgate.calls.refusals import Refuse, expired, said_no
 from lockgate.calls.unknowns import OpenUnknown
 from lockgate.decision import Reason
 from lockgate.errors import Fate, LocalError
@@ -133,6 +134,17 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             and self.principal == other.principal
             and covers(concerns_of(self.concerns), other.concerns)
         )
+
+    def ended(self, refuse: Refuse, answer: Answer, *, late: bool) -> Refuse:
+        """The refusal that a no, or an answer that is too late, ends the call with today.
+
+        Also where the tool is not there any more: the answer is what ended it, not that.
+        """
+        if late:
+            return expired(refuse.registered, self.concerns, answer.approver, self.tool)
+        if refuse.registered is None:
+            return said_no(None, self.concerns, answer, self.tool)
+        return refuse
 
     def given(self, answer: Answer) -> Given:
         """`answer`, bound to what the question showed."""
