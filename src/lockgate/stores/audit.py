@@ -54,7 +54,7 @@ class Keeping:
     """Seconds after its first record; the next record begins another."""
     keep: float | None = 90 * DAY
     """Seconds after its last record, when it may be deleted; None: never. A process looks when it
-    begins a segment, and never deletes one that somebody writes."""
+    closes a segment, which no call waits for, and never deletes one that somebody writes."""
 
 
 class AuditLog:
@@ -104,12 +104,14 @@ class AuditLog:
         self._append(_encoded(record))
 
     def close(self) -> None:
-        """Close the segment and note where it ended. Idempotent; a record afterwards is a
-        `LocalError`."""
+        """Close the segment, note where it ended, and delete what was kept long enough.
+
+        Idempotent; a record afterwards is a `LocalError`. What fails is logged."""
         self._closed = True
         if self._descriptor is not None and self._name is not None:
             descriptor, self._descriptor = self._descriptor, None
             self._finish(self._name, descriptor)
+            self._remove_old(self._time())
 
     def _append(self, body: bytes) -> None:
         descriptor = self._descriptor
@@ -163,7 +165,7 @@ class AuditLog:
         self._size, self._until, self._spoiled = len(line), now + self._keeping.max_age, False
         if before is not None and old is not None and previous is not None:
             self._finish(before, old, previous)
-        self._remove_old(now)
+            self._remove_old(now)
         return descriptor
 
     def _named(self, now: float) -> SegmentName:

@@ -41,7 +41,7 @@ ACTION = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(ACTION, max_size=8), min_size=1, max_size=3), WANTED, st.integers(0, 9))
 def test_the_index_agrees_with_the_segments(
     audit_log: MakeLog,

@@ -60,7 +60,8 @@ def test_an_old_segment_gives_way(tmp_path: Path, audit_log: MakeLog, decided: D
 def test_old_segments_are_deleted_and_listed_as_that(
     tmp_path: Path, audit_log: MakeLog, audit_key: bytes, decided: Decided
 ) -> None:
-    """What was kept long enough goes when another segment begins, and its absence is no fault."""
+    """What was kept long enough goes when another segment is closed, and its absence is no
+    fault."""
     clock = FakeClock()
     old = audit_log(tmp_path, "theold", time=clock)
     old.decision(decided("c1"))
@@ -80,20 +81,21 @@ def test_an_open_segment_is_never_deleted(
 ) -> None:
     """However old it is; and nothing is deleted where all is kept."""
     clock = FakeClock()
-    opened = audit_log(tmp_path, "theold", time=clock)
+    opened = audit_log(tmp_path, "theold", time=clock, keeping=Keeping(keep=None))
     opened.decision(decided("c1"))
     assert opened.path is not None
     os.utime(opened.path, (clock(), clock()))
     clock.advance(1000 * DAY)
     new = audit_log(tmp_path, "thenew", time=clock)
     new.decision(decided("c2"))
+    new.close()
     assert len(names(tmp_path)) == 2
     opened.close()
+    os.utime(opened.path, (0, 0))
     all_kept = audit_log(tmp_path, "keeper", time=clock, keeping=Keeping(keep=None))
     all_kept.decision(decided("c3"))
+    all_kept.close()
     assert len(names(tmp_path)) == 3
-    for log in (new, all_kept):
-        log.close()
 
 
 def test_a_rotation_that_fails_goes_on_in_the_old_segment(

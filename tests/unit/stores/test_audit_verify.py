@@ -57,7 +57,7 @@ def test_what_was_written_holds(closed: Closed, audit_key: bytes) -> None:
     assert parse_head(str(found.head)) == found.head
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_changed_byte_shows(closed: Closed, audit_key: bytes, data: st.DataObject) -> None:
     """Whichever byte of a closed segment is replaced by whichever other."""
@@ -68,7 +68,7 @@ def test_any_changed_byte_shows(closed: Closed, audit_key: bytes, data: st.DataO
     assert not verified(closed, changed, audit_key).holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_removed_lines_show(closed: Closed, audit_key: bytes, data: st.DataObject) -> None:
     """Whichever lines are taken out, the first and the last among them."""
@@ -78,7 +78,7 @@ def test_any_removed_lines_show(closed: Closed, audit_key: bytes, data: st.DataO
     assert not verified(closed, left, audit_key).holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_other_order_shows(closed: Closed, audit_key: bytes, data: st.DataObject) -> None:
     """However the lines are moved."""
@@ -87,7 +87,7 @@ def test_any_other_order_shows(closed: Closed, audit_key: bytes, data: st.DataOb
     assert not verified(closed, b"".join(order), audit_key).holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_cut_tail_shows(closed: Closed, audit_key: bytes, data: st.DataObject) -> None:
     """Wherever the end is cut off, in the middle of a line too."""
@@ -95,7 +95,7 @@ def test_any_cut_tail_shows(closed: Closed, audit_key: bytes, data: st.DataObjec
     assert not verified(closed, closed[1][:size], audit_key).holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_any_repeated_line_shows(closed: Closed, audit_key: bytes, data: st.DataObject) -> None:
     """A record can not be put in a second time."""
