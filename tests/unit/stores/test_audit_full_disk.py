@@ -181,3 +181,25 @@ def test_a_real_full_disk(
     assert reading.faults == ()
     assert len(reading.calls) == 22 - refused
     assert verify(small_disk / "audit", audit_key).holds
+
+
+@pytest.mark.req("B-02")
+def test_a_read_only_disk(
+    small_disk: Path, audit_log: MakeLog, audit_key: bytes, decided: Decided
+) -> None:
+    """Mounted read-only: each record raises; mounted for writing again: it is written."""
+    log = audit_log(small_disk / "audit")
+
+    def remount(how: str) -> None:
+        command = ["mount", "-o", f"remount,{how}", str(small_disk)]
+        subprocess.run(command, timeout=10, check=True)
+
+    remount("ro")
+    for _ in range(2):
+        with pytest.raises(OSError, match="Read-only"):
+            log.decision(decided("c1"))
+    remount("rw")
+    log.decision(decided("c2"))
+    log.close()
+    assert [call.decision.call for call in read_calls(small_disk / "audit").calls] == ["c2"]
+    assert verify(small_disk / "audit", audit_key).holds
