@@ -28,7 +28,7 @@ _KEYS: Final = frozenset({str})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Taken(msgspec.Struct, frozen=True):
+class Taken(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     """Arguments as the road knows them: a copy nobody else holds, or what is wrong with them."""
 
     value: dict[str, Any]
@@ -54,7 +54,7 @@ def take(arguments: object, key: bytes) -> Taken:
     try:
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise NotJSON("$", f"must be an object, not {_name(arguments)}")
-        value = cast("dict[str, Any]", copied(cast("Mapping[str, Any]", arguments)))
+        value: dict[str, Any] = copied(arguments)
         data = _ENCODER.encode(value)
     except NotJSON as error:
         return Taken({}, "", error.violation)
@@ -96,7 +96,8 @@ def copied(value: Any) -> Any:
 
 def copied_again(value: dict[str, Any]) -> dict[str, Any]:
     """A deep copy of what `copied` has made, in C: plain already, so nothing is looked at."""
-    return cast("dict[str, Any]", msgspec.to_builtins(value))
+    copy: dict[str, Any] = msgspec.to_builtins(value)
+    return copy
 
 
 _Path: TypeAlias = tuple[Any, ...]

@@ -180,7 +180,10 @@ class Invoker:
                 if not isinstance(settled, Run):
                     continue
             try:
-                return await self._perform(call, taken, settled, ticket)
+                unmade = self._unmade(call, taken, settled, ticket)
+                if unmade is not None:
+                    return unmade
+                return await self._executed(call, taken, settled, resumed=ticket is not None)
             finally:
                 if lane is not None:
                     self._lanes.release(lane)
@@ -241,10 +244,12 @@ class Invoker:
         self._recorder.suspended(call, taken.digest, ask, ticket.id)
         return Suspended(ticket.id, call.name, ticket.expires)
 
-    async def _perform(
+    def _unmade(
         self, call: Call, taken: Taken, run: Run, ticket: Redemption | None
-    ) -> ToolResult:
-        """Record the decision, then run the tool. No record, no mutating call (B-02)."""
+    ) -> ToolResult | None:
+        """Record the decision; what stops the call after all, if something does.
+
+        No record, no mutating call (B-02)."""
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._refused(call, taken, refusals.skipped(run.registered, call.name))
         try:
@@ -256,7 +261,7 @@ class Invoker:
             raise
         except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
             return _not_written(run, error)
-        return await self._executed(call, taken, run, resumed=ticket is not None)
+        return None
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
         """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""

@@ -21,7 +21,7 @@ _NEEDS_MORE_THAN_TIME: Final = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.RATE
 """Proven not executed, and an immediate repeat would be answered the same."""
 
 
-class Again(msgspec.Struct, frozen=True):
+class Again(msgspec.Struct, frozen=True, gc=False):
     """Whether a call may run again, and why."""
 
     allowed: bool

@@ -160,7 +160,10 @@ class Connection:
 
     async def ask(self, make: MakeRequest, *, timeout: float | None = None) -> Raw:
         """The same for a frame of the caller's making."""
-        answer = await self.exchange(make, timeout=timeout)
+        return self.result_of(await self.exchange(make, timeout=timeout))
+
+    def result_of(self, answer: Answer) -> Raw:
+        """The result in an answer. Raises `PeerError` (REFUSED) for the peer's error."""
         if isinstance(answer, Failure):
             raise self._failures.refused(answer)
         return answer
