@@ -69,7 +69,7 @@ class CallResult(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
         return self.result_type == INPUT_REQUIRED
 
 
-class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=False):  # JSON has no cycles
+class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=False):
     text: str
     annotations: dict[str, Any] | None = None
 
