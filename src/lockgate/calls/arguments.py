@@ -18,10 +18,14 @@ import msgspec
 
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
+from lockgate.tools.registry import Registered
 from lockgate.tools.tool import Declared
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that arguments may have; deeper ones are refused before anything reads them."""
+
+_OPEN: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames")
+"""What else in a schema may speak of a name."""
 
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _KEYS: Final = frozenset({str})
@@ -62,7 +66,20 @@ def take(arguments: object, key: bytes) -> Taken:
         return Taken(
             {}, "", Violation("$", "holds half a surrogate pair, which is no Unicode text")
         )
+    except (ValueError, OverflowError):
+        return Taken({}, "", Violation("$", "holds a number that is too long to be sent"))
     return Taken(value, hashlib.blake2b(data, digest_size=16, key=key).hexdigest())
+
+
+def unmentioned(tool: Registered, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names among `arguments` that the tool's schema neither mentions nor makes a rule for."""
+    schema = tool.definition.input_schema
+    if any(word in schema for word in _OPEN) or "additionalProperties" in schema:
+        return ()
+    known: object = schema.get("properties")
+    if not isinstance(known, Mapping):
+        return ()
+    return tuple(name for name in arguments if name not in known)
 
 
 def call_digest(tool: Declared, arguments: Mapping[str, Any]) -> str:
@@ -153,4 +170,5 @@ def _words(path: _Path) -> str:
 
 
 def _name(value: object) -> str:
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Final
 
@@ -67,6 +67,7 @@ class Invoker:
         tickets: TicketStore,
         lanes: Lanes,
         current: Callable[[], Snapshot],
+        failed: Callable[[], Collection[str]] = tuple,
         time: Callable[[], float],
         monotonic: Callable[[], float],
         new_id: Callable[[], str],
@@ -75,12 +76,12 @@ class Invoker:
         ticket_lifetime: float = 7 * _DAY,
         default_timeout: float | None = None,
     ) -> None:
-        """`time` is Unix time; `new_id` makes ticket names that can not be guessed; `digest_key`
-        (16 to 64 bytes) keys the digests in records. In seconds: `answer_within` is each
-        approver's limit, `ticket_lifetime` a suspended call's, `default_timeout` bounds the
-        execution of a call that sets none (None: the tool's own bound)."""
+        """`failed` gives the servers that are not there; `time` is Unix time; `new_id` makes ticket
+        names that can not be guessed; `digest_key` (16 to 64 bytes) keys the digests in records. In
+        seconds: `answer_within` is each approver's limit, `ticket_lifetime` a suspended call's,
+        `default_timeout` bounds the execution of a call that sets none (None: the tool's own)."""
         self._asking = Asking(attended, unattended, answer_within)
-        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns)
+        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns, failed)
         self._recorder = Recorder(ledger, time)
         self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
         self._tickets = tickets
@@ -92,7 +93,10 @@ class Invoker:
         self._default_timeout = default_timeout
 
     async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
-        """Make `call`, with the names of `snapshot`. Never raises, cancellation excepted.
+        """Make `call`, with the names of `snapshot`. Never raises an `Exception`.
+
+        Cancellation passes, and so does what ends a program (KeyboardInterrupt, SystemExit) if a
+        tool or an approver raises it; the record is written all the same.
 
         The arguments are copied first: what is decided, asked about, recorded and run is that
         copy, whatever the caller does with its own.
@@ -197,7 +201,7 @@ class Invoker:
                 lambda given: self._briefing.decide(call, self._current(), taken, given),
                 lambda asked, answer: self._keeping.remember(call, asked, answer),
             )
-        except asyncio.CancelledError:
+        except BaseException:  # also an approver that ends the program: nothing was run
             self._cancelled(call, taken, ask.registered)
             raise
 

@@ -15,7 +15,7 @@ import datetime
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -51,10 +51,10 @@ class AuditLog:
         """The segment; None before the first record."""
 
     def decision(self, record: DecisionRecord) -> None:
-        self._append(_ENCODER.encode(record))
+        self._append(_encoded(record))
 
     def outcome(self, record: OutcomeRecord) -> None:
-        self._append(_ENCODER.encode(record))
+        self._append(_encoded(record))
 
     def close(self) -> None:
         """Close the segment. Idempotent; a record afterwards is a `LocalError`."""
@@ -84,6 +84,25 @@ class AuditLog:
         descriptor = os.open(path, flags, 0o600)
         self.path = path
         return descriptor
+
+
+def _encoded(record: DecisionRecord | OutcomeRecord) -> bytes:
+    """One line. Text that is no Unicode (half a surrogate pair) is kept as an escape: a call that
+    could not be written down would leave no trace."""
+    try:
+        return _ENCODER.encode(record)
+    except UnicodeEncodeError:
+        return _ENCODER.encode(_writable(msgspec.to_builtins(record)))
+
+
+def _writable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: _writable(held) for key, held in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_writable(held) for held in cast("list[Any]", value)]
+    return value
 
 
 def digest_key(path: Path, new: Callable[[int], bytes]) -> bytes:

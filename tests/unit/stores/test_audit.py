@@ -302,3 +302,24 @@ def test_a_key_of_the_wrong_size_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LocalError, match="no key"):
         digest_key(path, Dice())
     assert path.read_bytes() == b"short"
+
+
+@pytest.mark.req("B-02")
+def test_text_that_is_no_unicode_is_kept_as_an_escape(tmp_path: Path) -> None:
+    """Half a surrogate pair, wherever it stands, keeps no record from being written."""
+    log = a_log(tmp_path / "audit")
+    odd = "a\udcff"
+    plain = decided("c1")
+    log.decision(
+        msgspec.structs.replace(
+            plain, tool=odd, approver=odd, reasons=(ReasonRecord(odd, odd, source=odd),)
+        )
+    )
+    log.outcome(msgspec.structs.replace(ended("c1"), reason=odd))
+    log.close()
+    assert log.path is not None
+    first, second = map(msgspec.json.decode, log.path.read_bytes().splitlines())
+    assert first["record"] == "decision"
+    assert first["tool"] == first["approver"] == first["reasons"][0]["text"] == "a\\udcff"
+    assert second["reason"] == "a\\udcff"
+    assert len(read_calls(tmp_path / "audit").calls) == 1
