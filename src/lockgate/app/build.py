@@ -19,9 +19,19 @@ from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
+from lockgate.bridges.voice import Voice
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
-from lockgate.errors import ConfigError, ContractError, Fate, Fault, PeerError, Phase, Problem
+from lockgate.errors import (
+    ConfigError,
+    ContractError,
+    Fate,
+    Fault,
+    LocalError,
+    PeerError,
+    Phase,
+    Problem,
+)
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -32,6 +42,7 @@ from lockgate.policy.approval import Approver
 from lockgate.settings.config import ApproverName, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
+from lockgate.settings.masking import secrets_in
 from lockgate.stores.audit import AuditLog, digest_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
@@ -52,6 +63,9 @@ class Surroundings:
     monotonic: Callable[[], float] = clock.monotonic
     connect: Callable[[ServerSettings], Transport] | None = None
     """How a server is reached; None: by its endpoint."""
+    voice: Voice = field(default_factory=Voice)
+    """Who has the floor on the program's terminal: what is said with it waits while a person is
+    asked."""
 
 
 @asynccontextmanager
@@ -89,6 +103,7 @@ async def open(
         registry.register_all(tools)
         state = open_state(state_dir / "state.db", secrets.token_hex(8))
         made.own("state database", _closing(state.close))
+        key = _digest_key(state_dir)
         audit = AuditLog(state_dir / "audit", time=around.time, new_id=secrets.token_hex)
         made.own("audit log", _closing(audit.close))
         witness = Witness(audit)
@@ -103,18 +118,19 @@ async def open(
         invoker = Invoker(
             rules=config.rules,
             exempt=config.approvals.exempt_at_or_below,
-            attended=_approvers(config.approvals.attended, approvers),
-            unattended=_approvers(config.approvals.unattended, unattended_approvers),
+            attended=_approvers(config.approvals.attended, approvers, around.voice),
+            unattended=_approvers(config.approvals.unattended, unattended_approvers, around.voice),
             ledger=witness,
             grants=SqliteGrants(state),
             unknowns=SqliteUnknowns(state),
             tickets=SqliteTickets(state),
             lanes=Lanes(),
             current=registry.snapshot,
+            failed=lambda: manager.failed if manager is not None else (),
             time=around.time,
             monotonic=around.monotonic,
             new_id=lambda: secrets.token_urlsafe(18),
-            digest_key=_digest_key(state_dir),
+            digest_key=key,
         )
         runtime = AgentRuntime(
             id=agent_id("main"),
@@ -139,6 +155,8 @@ async def open(
 def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     if isinstance(source, Config):
         return source
+    if not isinstance(source, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
+        raise LocalError(f"source must be a Config, a path or None, not {type(source).__name__}")
     return load(locate(around.cwd, around.environ, source), around.environ)
 
 
@@ -158,7 +176,16 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         return None
 
     def by_endpoint(settings: ServerSettings) -> Transport:
-        return StdioTransport(settings.endpoint, peer=settings.name, environ=around.environ)
+        return StdioTransport(
+            settings.endpoint,
+            peer=settings.name,
+            environ=around.environ,
+            hidden=secrets_of(settings),
+        )
+
+    def secrets_of(settings: ServerSettings) -> tuple[str, ...]:
+        endpoint = settings.endpoint
+        return secrets_in(endpoint.args, endpoint.env, around.environ)
 
     return Manager(
         config.servers,
@@ -166,6 +193,7 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         startup_budget=config.startup_budget,
         listeners=listeners,
         clock=around.monotonic,
+        hidden=secrets_of,
     )
 
 
@@ -185,11 +213,13 @@ def _demand(report: StartReport) -> None:
 
 
 def _approvers(
-    names: Sequence[ApproverName], given: Sequence[Approver] | None
+    names: Sequence[ApproverName], given: Sequence[Approver] | None, voice: Voice
 ) -> Sequence[Approver]:
     if given is not None:
         return tuple(given)
-    makers: dict[ApproverName, Callable[[], Approver]] = {"terminal": TerminalApprover}
+    makers: dict[ApproverName, Callable[[], Approver]] = {
+        "terminal": lambda: TerminalApprover(voice=voice)
+    }
     return tuple(makers[name]() for name in names)
 
 
