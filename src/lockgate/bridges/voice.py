@@ -64,7 +64,6 @@ class Voice:
 
 
 def _on_standard_error(text: str) -> None:
-    # It is None, whatever its type says, where the program was started without one.
-    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - None where it is closed
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()

@@ -65,11 +65,3 @@ async def test_by_default_it_is_standard_error(capsys: pytest.CaptureFixture[str
     """Where a program's own lines go."""
     Voice().say("hello")
     assert capsys.readouterr().err == "hello\n"
-
-
-async def test_a_program_without_standard_error_says_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Started with the stream closed, Python has None in its place."""
-    monkeypatch.setattr("sys.stderr", None)
-    Voice().say("hello")
