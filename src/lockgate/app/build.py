@@ -144,7 +144,7 @@ async def open(
         config=replace(config, state_dir=state_dir),
         environment=Environment(config.project_dir or around.cwd, threads=threads),
         attended=attended,
-        session_id=new_id(),
+        session_id=None if entry is Entry.CLI else new_id(),
         entry=entry,
         report=report,
     )

@@ -65,6 +65,14 @@ def holds_secrets(arguments: Mapping[str, Any]) -> bool:
     return False
 
 
+def value_text(value: Any, *, under: str) -> str:
+    """The value of the argument `under` on one line, nothing hidden in it; secrets are masked."""
+    secret = looks_secret(under)
+    if isinstance(value, Mapping | list) and value:
+        return _as_one_text(cast("_Held", value), secret=secret, reveal=False)
+    return _scalar(value, hidden=secret)
+
+
 def scalar(value: Any) -> str:
     """A value that holds no others, as JSON has it and with nothing hidden in it."""
     match value:
