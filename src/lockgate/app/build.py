@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import time as clock
@@ -43,6 +44,7 @@ from lockgate.settings.config import ApproverName, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
 from lockgate.settings.masking import secrets_in
+from lockgate.showing import visible
 from lockgate.stores.audit import AuditLog, digest_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
@@ -51,6 +53,8 @@ from lockgate.stores.tickets import SqliteTickets
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ async def open(
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry)
+            if entry is not Entry.CLI:  # which tells it in its own words
+                _warn(report)
             if not tolerant:
                 _demand(report)
         invoker = Invoker(
@@ -195,6 +201,16 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         clock=around.monotonic,
         hidden=secrets_of,
     )
+
+
+def _warn(report: StartReport) -> None:
+    """Say in the log what is not there: a program may never look at the report."""
+    for name, reason in report.errors.items():
+        _log.warning("MCP server %s is not available: %s", name, reason)
+    for server in report.servers:
+        if server.left_out:
+            names = visible(", ".join(out.tool for out in server.left_out)[:200])
+            _log.warning("MCP server %s: tools left out: %s", server.name, names)
 
 
 def _demand(report: StartReport) -> None:

@@ -76,7 +76,8 @@ async def test_one_servers_failure_never_takes_down_the_others(
         "garbled": _legacy(When("tools/list", Answer(result={"tools": "none"}))),
         "good": _legacy(tools=(tool("ok"),)),
     }
-    report = await managed(servers).start(registry)
+    with caplog.at_level(logging.INFO):
+        report = await managed(servers).start(registry)
     assert _names(registry) == ["mcp__good__ok"]
     assert report.failed == ("quits", "foreign", "unlisted", "garbled")
     assert "broken" in report.errors["quits"]
