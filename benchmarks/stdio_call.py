@@ -99,8 +99,8 @@ async def governed(server: Sequence[str], turns: Turns) -> None:
                 return await gate.call("mcp__echo__echo", {"text": "hello"})
 
             first = await gate.call("mcp__echo__echo", {"text": "hello"})
-            if getattr(first, "text", None) != "ok":
-                raise SystemExit(f"lockgate was not answered as expected: {first}")
+            if getattr(first, "is_error", True):
+                raise SystemExit(f"lockgate was not answered as expected: {str(first)[:500]}")
             await turns(call)
 
 

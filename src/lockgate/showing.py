@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -17,8 +17,10 @@ _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _DRAWN_AS_NOTHING: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Letters and marks by category, blanks by sight: fillers of Hangul, Khmer and Braille."""
 _NAMED: Final[Mapping[str, str]] = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_MAX_MARKS: Final = 3
-"""Combining marks in a row that writing needs; more of them pile up over the lines around."""
+_MAX_STACKED: Final = 3
+"""Marks on one letter that writing puts above or below it; more pile up over the lines around."""
+_MAX_MARKS: Final = 6
+"""Marks of any kind on one letter, those that stand beside it included."""
 
 _LONG_RUN: Final = re.compile(r"(.)\1{24,}", re.DOTALL)
 
@@ -40,12 +42,41 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
-    marks = 0
+    marks = stacked = 0
     for char in text:
         category = unicodedata.category(char)
-        marks = marks + 1 if category in ("Mn", "Me") else 0
-        shown.append(_escaped(char) if _hides(char, category) or marks > _MAX_MARKS else char)
+        if category[0] == "M":
+            marks += 1
+            stacked += category != "Mc"
+        else:
+            marks = stacked = 0
+        piled = marks > _MAX_MARKS or stacked > _MAX_STACKED
+        shown.append(_escaped(char) if piled or _hides(char, category) else char)
     return "".join(shown)
+
+
+def visible_lines(text: str) -> str:
+    """`text` for a terminal: its lines stay lines, tabs become blanks, all else as `visible`."""
+    lines = (line.removesuffix("\r").expandtabs() for line in text.split("\n"))
+    return "\n".join(map(visible, lines))
+
+
+def visible_json(document: str) -> str:
+    """A JSON document for a terminal: the same one, what is hidden or obeyed as JSON's escapes."""
+    if document.isascii() and "\x7f" not in document:
+        return document
+    return "".join(
+        char
+        if char == "\n" or not _hides(char, unicodedata.category(char))
+        else "".join(f"\\u{unit:04x}" for unit in _units(char))
+        for char in document
+    )
+
+
+def _units(char: str) -> Iterator[int]:
+    """The UTF-16 code units of a character, which JSON's escapes are made of."""
+    coded = char.encode("utf-16-be", "surrogatepass")
+    return (int.from_bytes(coded[at : at + 2]) for at in range(0, len(coded), 2))
 
 
 def quoted(text: str) -> str:
@@ -69,17 +100,54 @@ def _doubled(text: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """The columns that visible text takes on a terminal: wide characters two, marks none."""
-    if text.isascii():
+    """The columns that visible text takes on a terminal: wide characters two, marks none.
+
+    Marks that stand beside their letter (Mc) take columns as letters do.
+    """
+    return len(text) if text.isascii() else sum(_columns(char, "WF") for char in text)
+
+
+def folded(text: str, width: int, first: str = "", further: str = "") -> list[str]:
+    """Visible `text` in lines of at most `width` columns: the first after `first`, then `further`.
+
+    Broken at a blank or, where there is none, anywhere. A character that some terminals draw wide
+    counts as wide, so that no terminal breaks a line of its own accord. `width` has to leave two
+    columns beside `first` and `further`.
+    """
+    lines: list[str] = []
+    narrow = text.isascii()
+    at = 0
+    while at < len(text) or not lines:
+        margin = further if lines else first
+        cut = _fitting(text, at, width - width_of(margin), narrow=narrow)
+        lines.append(margin + text[at:cut])
+        at = cut
+    return lines
+
+
+def _fitting(text: str, at: int, room: int, *, narrow: bool) -> int:
+    """Where the line that begins at `at` ends, if it has `room` columns; at least one further."""
+    if narrow:
+        end = at + room if len(text) - at > room else None
+    else:
+        columns, end = 0, None
+        for index in range(at, len(text)):
+            columns += _columns(text[index], "WFA")
+            if columns > room:
+                end = index
+                break
+    if end is None:
         return len(text)
-    return sum(
-        0
-        if unicodedata.combining(char)
-        else 2
-        if unicodedata.east_asian_width(char) in ("W", "F")
-        else 1
-        for char in text
-    )
+    space = text.rfind(" ", at + room // 2, end)
+    return space + 1 if space > 0 else max(end, at + 1)
+
+
+def _columns(char: str, wide: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    # Half a flag is one column, or two where there is no other half beside it.
+    flag = "A" in wide and "\U0001f1e6" <= char <= "\U0001f1ff"
+    return 2 if flag or unicodedata.east_asian_width(char) in wide else 1
 
 
 def looks_secret(name: str) -> bool:

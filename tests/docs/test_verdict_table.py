@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,11 +11,7 @@ from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.mcp.host.trust import Ruling, resolve
 from lockgate.mcp.protocol.claims import parse_claims
 from lockgate.policy.gate import asks
-from lockgate.tools.context import ToolContext
-from lockgate.tools.fingerprint import fingerprint
-from lockgate.tools.origin import Origin
-from lockgate.tools.result import ToolResult
-from lockgate.tools.tool import Tool, ToolDefinition
+from lockgate.testing.tool import ScriptedTool
 from lockgate.traits import DestructiveBehavior, SideEffectLevel
 
 PAGE = Path(__file__).parents[2] / "docs" / "tools-and-verdicts.md"
@@ -35,28 +29,10 @@ EXEMPT = {
 }
 
 
-class Ruled(Tool):
+def ruled(ruling: Ruling) -> ScriptedTool:
     """A tool that declares what a ruling says."""
-
-    def __init__(self, ruling: Ruling) -> None:
-        self._ruling = ruling
-        origin = Origin("mcp", "files", "tool", fingerprint({}))
-        self._definition = ToolDefinition("tool", "", {"type": "object"}, origin)
-
-    @property
-    def definition(self) -> ToolDefinition:
-        return self._definition
-
-    @property
-    def side_effect_level(self) -> SideEffectLevel:
-        return self._ruling.level
-
-    @property
-    def destructive_behavior(self) -> DestructiveBehavior:
-        return self._ruling.destructive
-
-    async def _run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
-        return ToolResult.of("")
+    destructive = ruling.destructive is DestructiveBehavior.DESTRUCTIVE
+    return ScriptedTool("tool", server="files", level=ruling.level, destructive=destructive)
 
 
 def observed() -> list[list[str]]:
@@ -64,7 +40,7 @@ def observed() -> list[list[str]]:
     rows: list[list[str]] = []
     for trust in AnnotationTrust:
         for words, hints in HINTS.items():
-            tool = Ruled(resolve(parse_claims(hints), trust, None))
+            tool = ruled(resolve(parse_claims(hints), trust, None))
             cells = ["asks" if asks(tool, exempt) else "runs" for exempt in EXEMPT.values()]
             rows.append([trust.value, words, *cells])
     return rows

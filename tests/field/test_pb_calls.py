@@ -18,7 +18,7 @@ from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
-from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.tool import ScriptedTool, lost
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
 
@@ -78,11 +78,9 @@ async def test_pb_092_a_lost_answer_runs_nothing_twice(
 ) -> None:
     """A server that acts and dies: one effect, told as outcome unknown, do not assume it failed.
     Only where idempotency is believed is there one further try."""
-    lost = PeerError(
-        "the server died", peer="x", phase=Phase.REQUEST, fault=Fault.CLOSED, fate=Fate.UNKNOWN
-    )
+    replies = [lost() for _ in range(9)]
     tool = ScriptedTool(
-        "append", server="x", destructive=False, idempotent=trusted_idempotent, replies=[lost] * 9
+        "append", server="x", destructive=False, idempotent=trusted_idempotent, replies=replies
     )
     road = a_road(roads, tmp_path, tool, exempt=MUTATE)
     result = await road.invoke(road.call("mcp__x__append"))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.showing import looks_secret, masked, quoted, visible, width_of
+from lockgate.showing import (
+    folded,
+    looks_secret,
+    masked,
+    quoted,
+    visible,
+    visible_json,
+    visible_lines,
+    width_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +48,56 @@ def test_marks_may_not_pile_up() -> None:
     """Three on a letter are writing, more of them cover the lines around."""
     assert visible("e\u0301\u0302\u0303") == "e\u0301\u0302\u0303"
     assert visible("e" + "\u0301" * 5) == "e\u0301\u0301\u0301\\u0301\\u0301"
+    assert visible("e" + "\u302e" * 7) == "e" + "\u302e" * 6 + "\\u302e"
+    assert visible("e" + "\u0301\u302e" * 4) == "e" + "\u0301\u302e" * 3 + "\\u0301\\u302e"
+
+
+def test_words_of_many_marks_are_writing() -> None:
+    """Burmese and Thai as they are written."""
+    for word in (
+        "\u1000\u103c\u103d\u1031\u1038",
+        "\u1000\u103c\u1031\u102c\u1004\u1037\u103a",
+        "\u0e19\u0e49\u0e33",
+    ):
+        assert visible(word) == word
+
+
+def test_lines_of_a_text_stay_lines() -> None:
+    """Everything else in them is escaped; tabs are blanks."""
+    text = "one\r\n\ttwo\x1b[2J\r\n\u202ethree\x9b1m\n"
+    assert visible_lines(text) == "one\n        two\\x1b[2J\n\\u202ethree\\x9b1m\n"
+
+
+@given(st.text())
+def test_json_for_a_terminal_is_the_same_json(text: str) -> None:
+    """And none of it is hidden or obeyed."""
+    value = {"k": text.encode("utf-8", "replace").decode()}
+    shown = visible_json(json.dumps(value, ensure_ascii=False, indent=2))
+    assert json.loads(shown) == value
+    for line in shown.split("\n"):
+        assert not any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Zl", "Zp"} for c in line)
+
+
+@given(st.text(), st.integers(4, 90), st.sampled_from(["", "> "]))
+def test_folding_loses_nothing_and_fits(text: str, width: int, margin: str) -> None:
+    """The pieces are the text, and no line is wider than it may be."""
+    shown = visible(text)
+    lines = folded(shown, width, margin, margin)
+    assert "".join(line.removeprefix(margin) for line in lines) == shown
+    assert all(width_of(line) <= width for line in lines)
+
+
+def test_folding_breaks_at_blanks() -> None:
+    """Where there is one in the second half of the line."""
+    assert folded("one two three four", 10) == ["one two ", "three four"]
+    assert folded("onetwothreefour", 6) == ["onetwo", "threef", "our"]
+    assert folded("", 6, "- ") == ["- "]
+
+
+@pytest.mark.parametrize("text", ["α" * 10, "\U0001f1e6" * 10, "漢" * 10, "é" * 10])
+def test_folding_allows_for_wide_drawing(text: str) -> None:
+    """Terminals differ on these: where some draw two columns, two are counted."""
+    assert folded(text, 10) == [text[:5], text[5:]]
 
 
 @given(st.text())
@@ -103,7 +163,8 @@ def test_a_megabyte_is_quoted_quickly() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "columns"), [("abc", 3), ("한글", 4), ("e\u0301", 1), ("ｒｍ", 4), ("", 0)]
+    ("text", "columns"),
+    [("abc", 3), ("한글", 4), ("e\u0301", 1), ("ｒｍ", 4), ("", 0), ("e\u302e", 3), ("e\u0903", 2)],
 )
 def test_columns_are_counted_as_terminals_do(text: str, columns: int) -> None:
     """Wide letters take two, marks none."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Final, TypeAlias
 
-from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord
+from lockgate.calls.records import DecisionRecord, Ledger
 
 OnDecision: TypeAlias = Callable[[DecisionRecord], None]
 
@@ -22,20 +22,19 @@ class Witness:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self.outcome = ledger.outcome
+        """Handed on as it is."""
         self._watchers: dict[str, OnDecision] = {}
 
     def decision(self, record: DecisionRecord) -> None:
         """Write the record, then tell. Raises what the ledger raises, and nothing is told then."""
         self._ledger.decision(record)
-        watcher = self._watchers.get(record.execution)
+        watcher = self._watchers.get(record.execution) if self._watchers else None
         if watcher is not None:
             try:
                 watcher(record)
             except Exception as error:  # noqa: BLE001 - a watcher never harms a call
                 _log.warning("a watcher of decisions failed: %s", type(error).__name__)
-
-    def outcome(self, record: OutcomeRecord) -> None:
-        self._ledger.outcome(record)
 
     @contextmanager
     def watching(self, execution: str, told: OnDecision) -> Generator[None]:

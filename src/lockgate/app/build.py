@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import time as clock
@@ -22,10 +23,20 @@ from lockgate.bridges.command import CommandApprover
 from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
+from lockgate.bridges.voice import Voice
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
-from lockgate.errors import ConfigError, ContractError, Fate, Fault, PeerError, Phase, Problem
+from lockgate.errors import (
+    ConfigError,
+    ContractError,
+    Fate,
+    Fault,
+    LocalError,
+    PeerError,
+    Phase,
+    Problem,
+)
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -38,6 +49,8 @@ from lockgate.process.program import Program
 from lockgate.settings.config import ApproverName, ApproverProgram, ApproverSettings, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
+from lockgate.settings.masking import secrets_in
+from lockgate.showing import visible
 from lockgate.stores.audit import AuditLog, Keeping, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
@@ -50,6 +63,8 @@ from lockgate.tools.tool import Tool
 if TYPE_CHECKING:  # an extra: a program without it never hands in a tracer
     from opentelemetry.trace import Tracer
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -61,6 +76,9 @@ class Surroundings:
     monotonic: Callable[[], float] = clock.monotonic
     connect: Callable[[ServerSettings], Transport] | None = None
     """How a server is reached; None: by its endpoint."""
+    voice: Voice = field(default_factory=Voice)
+    """Who has the floor on the program's terminal: what is said with it waits while a person is
+    asked."""
 
 
 @asynccontextmanager
@@ -123,6 +141,8 @@ async def open(
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry)
+            if entry not in (Entry.CLI, Entry.APPROVALS):  # which tell it in their own words
+                _warn(report)
             if not tolerant:
                 _demand(report)
         invoker = Invoker(
@@ -138,6 +158,7 @@ async def open(
             tickets=SqliteTickets(state),
             lanes=Lanes(),
             current=registry.snapshot,
+            failed=lambda: manager.failed if manager is not None else (),
             time=around.time,
             monotonic=around.monotonic,
             new_id=lambda: secrets.token_hex(12),
@@ -158,7 +179,7 @@ async def open(
         config=replace(config, state_dir=state_dir),
         environment=Environment(config.project_dir or around.cwd, threads=threads),
         attended=attended,
-        session_id=new_id(),
+        session_id=None if entry is Entry.CLI else new_id(),
         entry=entry,
         report=report,
     )
@@ -169,6 +190,8 @@ async def open(
 def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     if isinstance(source, Config):
         return source
+    if not isinstance(source, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
+        raise LocalError(f"source must be a Config, a path or None, not {type(source).__name__}")
     return load(locate(around.cwd, around.environ, source), around.environ)
 
 
@@ -187,7 +210,16 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         return None
 
     def by_endpoint(settings: ServerSettings) -> Transport:
-        return StdioTransport(settings.endpoint, peer=settings.name, environ=around.environ)
+        return StdioTransport(
+            settings.endpoint,
+            peer=settings.name,
+            environ=around.environ,
+            hidden=secrets_of(settings),
+        )
+
+    def secrets_of(settings: ServerSettings) -> tuple[str, ...]:
+        endpoint = settings.endpoint
+        return secrets_in(endpoint.args, endpoint.env, around.environ)
 
     return Manager(
         config.servers,
@@ -195,7 +227,18 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         startup_budget=config.startup_budget,
         listeners=listeners,
         clock=around.monotonic,
+        hidden=secrets_of,
     )
+
+
+def _warn(report: StartReport) -> None:
+    """Say in the log what is not there: a program may never look at the report."""
+    for name, reason in report.errors.items():
+        _log.warning("MCP server %s is not available: %s", name, reason)
+    for server in report.servers:
+        if server.left_out:
+            names = visible(", ".join(out.tool for out in server.left_out)[:200])
+            _log.warning("MCP server %s: tools left out: %s", server.name, names)
 
 
 def _demand(report: StartReport) -> None:
@@ -222,7 +265,7 @@ def _approvers(
     if given is not None:
         return tuple(given)
     makers: dict[ApproverName, Callable[[], Approver]] = {
-        "terminal": TerminalApprover,
+        "terminal": lambda: TerminalApprover(voice=around.voice),
         "queue": QueueApprover,
     }
 

@@ -36,8 +36,11 @@ class GatePlan:
     environment: Environment
     attended: bool
     """Whether a person is there to answer (S0-09)."""
-    session_id: str
-    """The session of calls made through `Gate.call`: what was answered "for this session"."""
+    session_id: str | None
+    """The session of calls made through `Gate.call`: what was answered "for this session".
+
+    None for a command, which ends with its call: nothing is answered for longer, and a call whose
+    outcome nobody knows is asked about in the next command (B-03)."""
     entry: Entry = Entry.API
     report: StartReport | None = None
     """What came of starting the servers; None where none is configured."""

@@ -7,10 +7,17 @@ import re
 from pathlib import Path
 from typing import Final
 
-from lockgate.bridges.question import has_secrets, render_question
+from lockgate.bridges.question import (
+    MIN_WIDTH,
+    has_secrets,
+    render_question,
+    render_summary,
+    row,
+)
 from lockgate.bridges.tty import Terminal, open_terminal
+from lockgate.bridges.voice import Voice
 from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope
-from lockgate.showing import quoted, visible
+from lockgate.showing import folded, quoted, visible
 
 _NO: Final = re.compile(r"no?\b[\s,.:;-]*(.*)", re.IGNORECASE | re.DOTALL)
 _MAX_WIDTH: Final = 100
@@ -22,21 +29,25 @@ class TerminalApprover:
 
     Answers are `no` (the default; what follows it is told to the model), `once` and, where there is
     a session, `session`; `reveal` shows masked values and asks again. End of input, Ctrl+C, an
-    empty line and any other word mean no. With no terminal to ask on it passes. A question that is
-    cancelled is withdrawn, and the terminal left as it was found.
+    empty line and any other word mean no, as does a terminal too narrow to show a question. With no
+    terminal to ask on it passes. A question that is cancelled is withdrawn, and the terminal left
+    as it was found.
     """
 
     name = "terminal"
     scopes = frozenset({Scope.ONCE, Scope.SESSION})
 
-    def __init__(self, device: Path | None = None) -> None:
-        """`device` is the terminal to ask on; by default the one the program was started from."""
+    def __init__(self, device: Path | None = None, voice: Voice | None = None) -> None:
+        """`device` is the terminal to ask on; by default the one the program was started from.
+
+        `voice` is what other lines are said with on that terminal: it keeps them until the answer.
+        """
         self._device = device
-        self._turn = asyncio.Lock()
+        self._voice = voice or Voice()
 
     async def __call__(self, question: Question) -> Reply:
         """Ask, and wait for as long as it takes; the caller bounds it. Raises nothing."""
-        async with self._turn:
+        async with self._voice.asking():
             terminal = open_terminal(self._device)
             if terminal is None:
                 return PASS
@@ -52,40 +63,49 @@ class TerminalApprover:
 
     async def _ask(self, terminal: Terminal, question: Question) -> Answer:
         width = min(terminal.width, _MAX_WIDTH)
-        revealed = not has_secrets(question)
-        text = render_question(question, width)
+        if width < MIN_WIDTH:
+            await terminal.show("\na call needs an answer, on a wider terminal\n")
+            return Answer(False, self.name, note="the terminal is too narrow to show the question")
+        reveal = False
         while True:
-            await terminal.show(f"\n{text}{_choices(question, revealable=not revealed)}")
+            revealable = not reveal and has_secrets(question)
+            text = render_question(question, width, reveal=reveal)
+            text += _choices(question, width, revealable=revealable)
+            await terminal.show(f"\n{text}{render_summary(question, text.count(chr(10)), width)}")
             typed = await terminal.ask("answer [no]: ")
-            if revealed or typed is None or typed.casefold() not in ("r", "reveal"):
+            if not revealable or typed is None or typed.casefold() not in ("r", "reveal"):
                 break
-            revealed = True
-            text = render_question(question, width, reveal=True)
+            reveal = True
         answer, remark = _understood(typed, question)
         if remark:
-            await terminal.show(remark + "\n")
+            begin = "\n" if typed is None else ""  # nothing has ended the line of the prompt
+            await terminal.show(begin + "\n".join(folded(remark, width)) + "\n")
         return answer
 
 
-def _choices(question: Question, *, revealable: bool) -> str:
+def _choices(question: Question, width: int, *, revealable: bool) -> str:
     lines = [
         "answers",
-        "  n, no       do not call it (default); words after it are told to the model",
-        "  o, once     make this call, this time",
+        *_choice("n, no", "do not call it (default); words after it are told to the model", width),
+        *_choice("o, once", "make this call, this time", width),
     ]
     if question.session_id is not None:
         what = "exactly this call" if question.destructive else "every call of this tool"
-        lines.append(f"  s, session  {what}, until the session ends")
+        lines += _choice("s, session", f"{what}, until the session ends", width)
     if revealable:
-        lines.append("  r, reveal   show the masked values and ask again")
+        lines += _choice("r, reveal", "show the masked values and ask again", width)
     return "\n".join(lines) + "\n"
+
+
+def _choice(words: str, meaning: str, width: int) -> list[str]:
+    return row(f"  {words}", meaning, width, column=14)
 
 
 def _understood(typed: str | None, question: Question) -> tuple[Answer, str]:
     """What a line means, and what is said to the person about it."""
     name = TerminalApprover.name
     if typed is None:
-        return Answer(False, name), "\nno"
+        return Answer(False, name), "no"
     word = typed.casefold()
     if word in ("o", "once"):
         return Answer(True, name), ""

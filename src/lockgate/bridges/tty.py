@@ -22,6 +22,7 @@ CONTROLLING: Final = Path("/dev/tty")
 """The terminal a process belongs to, whatever its streams are connected to."""
 
 _INTERRUPT: Final = b"\x03"
+_QUIT: Final = b"\x1c"
 _MAX_LINE: Final = 4096
 
 
@@ -61,7 +62,7 @@ class Terminal:
             os.write(self.sink, text.encode("utf-8", "backslashreplace"))
 
     async def ask(self, prompt: str) -> str | None:
-        """Show `prompt` and wait for one line; None for end of input and Ctrl+C.
+        """Show `prompt` and wait for one line; None for end of input, Ctrl+C and Ctrl+\\.
 
         What was typed before the prompt is thrown away. Raises OSError if the terminal is gone.
         """
@@ -78,7 +79,7 @@ class Terminal:
                 await _ready(self.source, writing=False)
                 continue
             typed += part
-            if not part or _INTERRUPT in part:
+            if not part or _INTERRUPT in part or _QUIT in part:
                 return None
         return typed.decode("utf-8", "replace").strip()
 
@@ -132,17 +133,19 @@ def _in_background(descriptor: int) -> bool:
 
 @contextmanager
 def _answerable(descriptor: int) -> Generator[None]:
-    """Whole lines with echo, Ctrl+C being a character that ends one; typed-ahead is discarded.
+    """Whole lines with echo; Ctrl+C and Ctrl+\\ are characters that end one. Discards typed-ahead.
 
-    Ctrl+C as a signal would end the program, when all the person means is no.
+    As signals they would end the program, when all the person means is no; and the second one
+    would end it at once, with the terminal left as it is set here.
     """
     try:
         before = termios.tcgetattr(descriptor)
         ours: list[Any] = [*before[:6], list(before[6])]
         ours[0] |= termios.ICRNL
-        ours[3] |= termios.ICANON | termios.ECHO | termios.ISIG
-        ours[6][termios.VINTR] = bytes([os.fpathconf(descriptor, "PC_VDISABLE") & 0xFF])
-        ours[6][termios.VEOL] = _INTERRUPT
+        ours[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+        none = bytes([os.fpathconf(descriptor, "PC_VDISABLE") & 0xFF])
+        ours[6][termios.VINTR] = ours[6][termios.VQUIT] = none
+        ours[6][termios.VEOL], ours[6][termios.VEOL2] = _INTERRUPT, _QUIT
         termios.tcsetattr(descriptor, termios.TCSANOW, ours)
     except termios.error as error:
         raise OSError(*error.args) from error

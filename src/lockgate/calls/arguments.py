@@ -18,17 +18,21 @@ import msgspec
 
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
+from lockgate.tools.registry import Registered
 from lockgate.tools.tool import Declared
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that arguments may have; deeper ones are refused before anything reads them."""
+
+_OPEN: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames")
+"""What else in a schema may speak of a name."""
 
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _KEYS: Final = frozenset({str})
 _ENCODER: Final = msgspec.json.Encoder(order="sorted")
 
 
-class Taken(msgspec.Struct, frozen=True):
+class Taken(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     """Arguments as the road knows them: a copy nobody else holds, or what is wrong with them."""
 
     value: dict[str, Any]
@@ -54,7 +58,7 @@ def take(arguments: object, key: bytes) -> Taken:
     try:
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise NotJSON("$", f"must be an object, not {_name(arguments)}")
-        value = cast("dict[str, Any]", copied(cast("Mapping[str, Any]", arguments)))
+        value: dict[str, Any] = copied(arguments)
         data = _ENCODER.encode(value)
     except NotJSON as error:
         return Taken({}, "", error.violation)
@@ -62,7 +66,20 @@ def take(arguments: object, key: bytes) -> Taken:
         return Taken(
             {}, "", Violation("$", "holds half a surrogate pair, which is no Unicode text")
         )
+    except (ValueError, OverflowError):
+        return Taken({}, "", Violation("$", "holds a number that is too long to be sent"))
     return Taken(value, hashlib.blake2b(data, digest_size=16, key=key).hexdigest())
+
+
+def unmentioned(tool: Registered, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names among `arguments` that the tool's schema neither mentions nor makes a rule for."""
+    schema = tool.definition.input_schema
+    if any(word in schema for word in _OPEN) or "additionalProperties" in schema:
+        return ()
+    known: object = schema.get("properties")
+    if not isinstance(known, Mapping):
+        return ()
+    return tuple(name for name in arguments if name not in known)
 
 
 def call_digest(tool: Declared, arguments: Mapping[str, Any]) -> str:
@@ -96,7 +113,8 @@ def copied(value: Any) -> Any:
 
 def copied_again(value: dict[str, Any]) -> dict[str, Any]:
     """A deep copy of what `copied` has made, in C: plain already, so nothing is looked at."""
-    return cast("dict[str, Any]", msgspec.to_builtins(value))
+    copy: dict[str, Any] = msgspec.to_builtins(value)
+    return copy
 
 
 _Path: TypeAlias = tuple[Any, ...]
@@ -152,4 +170,5 @@ def _words(path: _Path) -> str:
 
 
 def _name(value: object) -> str:
-    return f"a {type(value).__name__}"
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"

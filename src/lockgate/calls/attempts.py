@@ -15,6 +15,9 @@ from lockgate.tools.tool import Declared
 MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
 
+_NOT_SENT: Final = Fate.NOT_SENT
+_UNKNOWN: Final = Fate.UNKNOWN
+
 _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
     Pulled.DEADLINE: ("timeout", "its time was up before an answer came"),
     Pulled.INTERRUPT: ("interrupted", "the turn was interrupted while it ran"),
@@ -25,50 +28,34 @@ _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
 class Attempts:
     """The attempts of one call. Starts as not sent; `begin` makes that unknown until `end`."""
 
-    __slots__ = (
-        "_cause",
-        "_detail",
-        "_outcome",
-        "_pulled",
-        "_running",
-        "_settled",
-        "_tool",
-        "count",
-    )
+    __slots__ = ("_cause", "_detail", "_outcome", "_pulled", "_settled", "_tool", "count", "fate")
 
     def __init__(self, tool: Declared) -> None:
         self._tool = tool
         self.count = 0
         """How often the tool was started."""
+        self.fate = _NOT_SENT
+        """What is known now; while an attempt runs, that it may have taken effect."""
         self._settled: Fate | None = None
         """The fate of all ended attempts together; None before the first has ended."""
-        self._running = False
         self._outcome: Outcome | None = None
         self._pulled: Pulled | None = None
         self._cause, self._detail = "", ""
 
-    @property
-    def fate(self) -> Fate:
-        """What is known now; while an attempt runs, that it may have taken effect."""
-        if self._running:
-            return Fate.UNKNOWN
-        return self._settled or Fate.NOT_SENT
-
     def begin(self) -> None:
         """An attempt starts: from here on nobody can say that nothing was sent."""
         self.count += 1
-        self._running = True
+        self.fate = _UNKNOWN
 
     def end(self, outcome: Outcome | None, pulled: Pulled | None) -> None:
         """An attempt ended: by itself with `outcome`, or by being `pulled`, or both.
 
         Neither means that it was cancelled from inside, which says nothing about what was sent.
         """
-        self._running = False
         self._outcome, self._pulled = outcome, pulled
-        last = Fate.UNKNOWN if outcome is None else outcome.fate
-        self._settled = together(self._settled, last)
-        if last is Fate.UNKNOWN:
+        last = _UNKNOWN if outcome is None else outcome.fate
+        self.fate = self._settled = together(self._settled, last)
+        if last is _UNKNOWN:
             self._cause, self._detail = _WORDS[pulled]
             if outcome is not None:
                 self._cause = outcome.result.reason or self._cause
@@ -79,7 +66,7 @@ class Attempts:
         outcome = self._outcome
         if self._pulled is not None:
             return False
-        fate = Fate.UNKNOWN if outcome is None else outcome.fate
+        fate = _UNKNOWN if outcome is None else outcome.fate
         kind = None if outcome is None else outcome.result.kind
         return another_try(self._tool, fate, self.count, same_invocation=True, kind=kind).allowed
 
@@ -88,10 +75,10 @@ class Attempts:
 
         A fate that is unknown is told as such, whatever the tool made of it (B-03).
         """
-        if self.fate is Fate.UNKNOWN or self._outcome is None:
+        if self.fate is _UNKNOWN or self._outcome is None:
             return refusals.outcome_unknown(self._tool, self._cause, self._detail, self.count, look)
         result = self._outcome.result
-        if self._pulled is Pulled.INTERRUPT and self.fate is Fate.NOT_SENT:
+        if self._pulled is Pulled.INTERRUPT and self.fate is _NOT_SENT:
             return ToolResult.error(
                 ErrorKind.INTERRUPTED, f"{result.text}\nNothing was sent.", reason="interrupted"
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Collection
 from typing import Final
 
 from msgspec.structs import replace
@@ -35,12 +36,14 @@ class Briefing:
         asking: Asking,
         grants: GrantBook,
         unknowns: UnknownBook,
+        failed: Callable[[], Collection[str]],
     ) -> None:
         self._rules = rules
         self._exempt = exempt
         self._asking = asking
         self._grants = grants
         self._unknowns = unknowns
+        self._failed = failed
         self._bound: tuple[Snapshot, BoundRules] | None = None
         """The rules bound to the snapshot of the last call: nearly always that of the next."""
 
@@ -81,6 +84,7 @@ class Briefing:
             unknowns=unknowns,
             given=given,
             fault=taken.fault,
+            failed=() if registered is not None else self._failed(),
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:

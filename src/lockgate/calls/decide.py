@@ -8,12 +8,13 @@ anyway (B-01).
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, TypeAlias
 
 import msgspec
 
 from lockgate.calls import refusals
-from lockgate.calls.arguments import call_digest
+from lockgate.calls.arguments import call_digest, unmentioned
 from lockgate.calls.call import Call
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.unknowns import OpenUnknown
@@ -23,8 +24,8 @@ from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
 from lockgate.policy.grants import Grant, covers, matching
 from lockgate.rules.bind import BoundRules, RuleOpinion
-from lockgate.schema.spelling import nearest
 from lockgate.schema.violation import Violation
+from lockgate.tools.naming import near_tool_names, server_of
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.traits import SideEffectLevel
 
@@ -55,6 +56,8 @@ class Facts(msgspec.Struct, frozen=True):
     """The answer, once one was given to this call's question."""
     fault: Violation | None = None
     """What is wrong with the arguments before any schema is looked at."""
+    failed: Collection[str] = ()
+    """Configured servers that are not there; looked at only for a name that nobody holds."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -129,7 +132,7 @@ def _walk(
     registered = snapshot.get(call.name)
     bounds = call.execution.bounds
     if registered is None:
-        return refusals.unknown_tool(call.name, nearest(call.name, _usable(call, snapshot, facts)))
+        return _no_tool(call, snapshot, facts)
     limit = refusal(registered, bounds)
     if limit is not None and limit.code == "not_offered":
         return refusals.not_offered(registered, limit)
@@ -154,13 +157,14 @@ def _walk(
     if not any_arguments:
         violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
         if violations:
-            return refusals.invalid_arguments(registered, violations)
+            unknown = () if facts.fault else unmentioned(registered, call.arguments)
+            return refusals.invalid_arguments(registered, violations, unknown)
         _pass(trail, "arguments", "valid", "the arguments fit the schema")
     else:
         _pass(trail, "arguments", "not_given", "no arguments are given, so none are checked")
 
     # 5. Rules on the final arguments. An allow is no pass: it answers the gate's question below.
-    _pass_rules(trail, opinion)
+    _pass_rules(trail, opinion, registered, facts)
 
     # 6. The gate, and who has answered it.
     reasons = asks(registered, facts.exempt, opinion)
@@ -238,6 +242,18 @@ def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -
     )
 
 
+def _no_tool(call: Call, snapshot: Snapshot, facts: Facts) -> Refuse:
+    """Why nothing is called that: its server is not there, or the name is no tool's."""
+    server = server_of(call.name)
+    if server is not None and server in facts.failed:
+        present = (tool.definition.origin.server for tool in snapshot.tools)
+        if server not in present:
+            return refusals.server_not_there(call.name, server)
+    return refusals.unknown_tool(
+        call.name, near_tool_names(call.name, _usable(call, snapshot, facts))
+    )
+
+
 def _usable(call: Call, snapshot: Snapshot, facts: Facts) -> list[str]:
     """The names that advice may hold: what is shown, less what a rule denies outright."""
     execution = call.execution
@@ -254,7 +270,15 @@ def _pass(trail: list[Step] | None, name: str, code: str, text: str) -> None:
         trail.append(Step(name, Decision.ALLOW, (Reason(code, text),)))
 
 
-def _pass_rules(trail: list[Step] | None, opinion: RuleOpinion) -> None:
-    if trail is not None:
-        silent = (Reason("no_rule", "no rule says anything"),)
-        trail.append(Step("rules", opinion.decision or Decision.ALLOW, opinion.reasons or silent))
+def _pass_rules(
+    trail: list[Step] | None, opinion: RuleOpinion, registered: Registered, facts: Facts
+) -> None:
+    if trail is None:
+        return
+    reasons = opinion.reasons or (Reason("no_rule", "no rule says anything"),)
+    if opinion.decision is Decision.ALLOW:
+        if registered.is_destructive:
+            reasons += (Reason("no_answer", "no rule by name answers for a destructive tool"),)
+        elif facts.unknowns:
+            reasons += (Reason("no_answer", "no rule answers while an outcome is unknown"),)
+    trail.append(Step("rules", opinion.decision or Decision.ALLOW, reasons))

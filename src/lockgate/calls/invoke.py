@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Final
 
@@ -67,6 +67,7 @@ class Invoker:
         tickets: TicketStore,
         lanes: Lanes,
         current: Callable[[], Snapshot],
+        failed: Callable[[], Collection[str]] = tuple,
         time: Callable[[], float],
         monotonic: Callable[[], float],
         new_id: Callable[[], str],
@@ -76,13 +77,13 @@ class Invoker:
         default_timeout: float | None = None,
         record_content: bool = False,
     ) -> None:
-        """`time` is Unix time; `new_id` makes ticket names that can not be guessed; `digest_key`
-        (16 to 64 bytes) keys the digests in records. In seconds: `answer_within` is each
-        approver's limit, `ticket_lifetime` a suspended call's, `default_timeout` bounds the
-        execution of a call that sets none (None: the tool's own bound). `record_content`: records
-        hold the arguments, secrets masked."""
+        """`failed` gives the servers that are not there; `time` is Unix time; `new_id` makes ticket
+        names that can not be guessed; `digest_key` (16 to 64 bytes) keys the digests in records. In
+        seconds: `answer_within` is each approver's limit, `ticket_lifetime` a suspended call's,
+        `default_timeout` bounds the execution of a call that sets none (None: the tool's own).
+        `record_content`: records hold the arguments, secrets masked."""
         self._asking = Asking(attended, unattended, answer_within)
-        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns)
+        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns, failed)
         self._recorder = Recorder(ledger, time, content=record_content)
         self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
         self._tickets = tickets
@@ -94,7 +95,10 @@ class Invoker:
         self._default_timeout = default_timeout
 
     async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
-        """Make `call`, with the names of `snapshot`. Never raises, cancellation excepted.
+        """Make `call`, with the names of `snapshot`. Never raises an `Exception`.
+
+        Cancellation passes, and so does what ends a program (KeyboardInterrupt, SystemExit) if a
+        tool or an approver raises it; the record is written all the same.
 
         The arguments are copied first: what is decided, asked about, recorded and run is that
         copy, whatever the caller does with its own.
@@ -183,7 +187,10 @@ class Invoker:
                 if not isinstance(settled, Run):
                     continue
             try:
-                return await self._perform(call, taken, settled, ticket)
+                unmade = self._unmade(call, taken, settled, ticket)
+                if unmade is not None:
+                    return unmade
+                return await self._executed(call, taken, settled, resumed=ticket is not None)
             finally:
                 if lane is not None:
                     self._lanes.release(lane)
@@ -197,7 +204,7 @@ class Invoker:
                 lambda given: self._briefing.decide(call, self._current(), taken, given),
                 lambda asked, answer: self._keeping.remember(call, asked, answer),
             )
-        except asyncio.CancelledError:
+        except BaseException:  # also an approver that ends the program: nothing was run
             self._cancelled(call, taken, ask.registered)
             raise
 
@@ -244,10 +251,12 @@ class Invoker:
         self._recorder.suspended(call, taken.digest, ask, ticket.id)
         return Suspended(ticket.id, call.name, ticket.expires)
 
-    async def _perform(
+    def _unmade(
         self, call: Call, taken: Taken, run: Run, ticket: Redemption | None
-    ) -> ToolResult:
-        """Record the decision, then run the tool. No record, no mutating call (B-02)."""
+    ) -> ToolResult | None:
+        """Record the decision; what stops the call after all, if something does.
+
+        No record, no mutating call (B-02)."""
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._refused(call, taken, refusals.skipped(run.registered, call.name))
         try:
@@ -259,7 +268,7 @@ class Invoker:
             raise
         except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
             return _not_written(run, error)
-        return await self._executed(call, taken, run, resumed=ticket is not None)
+        return None
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
         """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""

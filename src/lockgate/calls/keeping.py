@@ -91,11 +91,12 @@ class Keeping:
 
     def ended(self, call: Call, tool: Declared, fate: Fate, *, resumed: bool) -> None:
         """The call is over: what is not known of it stands open, unless it may run twice."""
-        if resumed or (fate is Fate.UNKNOWN and not replayable(tool)):
+        opens = fate is Fate.UNKNOWN and not replayable(tool)
+        if resumed or opens:
             unknown = self._unknown(call, tool)
             if resumed:
                 self._noted(call, lambda: self._tickets.finished(unknown, fate))
-            if fate is Fate.UNKNOWN and not replayable(tool):
+            if opens:
                 self._noted(call, lambda: self._unknowns.open(unknown))
 
     def _unknown(self, call: Call, tool: Declared) -> OpenUnknown:

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 
-class ReasonRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ReasonRecord(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """A `decision.Reason` in a record."""
 
     code: str
@@ -16,7 +16,7 @@ class ReasonRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class DecisionRecord(
-    msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="decision"
+    msgspec.Struct, frozen=True, gc=False, rename="camel", tag_field="record", tag="decision"
 ):
     """What was decided about one call, and why. Holds no argument values unless the operator has
     turned that on."""
@@ -58,7 +58,9 @@ class DecisionRecord(
         return [("decision", self.decision), ("tool", self.tool), ("call", self.call)]
 
 
-class OutcomeRecord(msgspec.Struct, frozen=True, rename="camel", tag_field="record", tag="outcome"):
+class OutcomeRecord(
+    msgspec.Struct, frozen=True, gc=False, rename="camel", tag_field="record", tag="outcome"
+):
     """What came of a call whose decision was `run`."""
 
     call: str

@@ -13,13 +13,16 @@ from dataclasses import dataclass
 
 from lockgate.decision import Reason
 from lockgate.policy.approval import Answer
-from lockgate.schema.violation import Violation
+from lockgate.schema.violation import Violation, key_text
 from lockgate.tools.registry import Registered
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.tools.tool import Declared
 
 MAX_NAME = 100
 """How much of a name that is no tool's is repeated."""
+
+MAX_UNKNOWN = 10
+"""Names of arguments that no schema knows which are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,26 @@ class Refuse:
 def unknown_tool(name: str, near: Sequence[str]) -> Refuse:
     """No tool has this name; `near` are names of tools this execution is shown."""
     shown = repr(name if len(name) <= MAX_NAME else name[:MAX_NAME] + "...")
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
+    meant = " or ".join(near)
+    advice = f" Did you mean {meant}?" if near else ""
     text = f"There is no tool named {shown}; names are matched exactly.{advice} Nothing was run."
-    reason = Reason("unknown_tool", "no tool of this name is registered")
+    told = f"; did you mean {meant}?" if near else ""
+    reason = Reason("unknown_tool", f"no tool of this name is registered{told}")
     return Refuse(ErrorKind.UNKNOWN_TOOL, "no_such_tool", text, (reason,))
+
+
+def server_not_there(name: str, server: str) -> Refuse:
+    """The name is one of a configured server that did not start, so nobody knows its tools.
+
+    Why it did not start is for people, not for a model: it holds the server's own words.
+    """
+    shown = repr(name if len(name) <= MAX_NAME else name[:MAX_NAME] + "...")
+    text = (
+        f"The server {server} is not there, so no tool of it can be called, {shown} among them. "
+        "Nothing was run. Go on without it, or report that the server has to be mended."
+    )
+    reason = Reason("server_not_there", f"the server {server} is not there, nor are its tools")
+    return Refuse(ErrorKind.NOT_CONNECTED, "server_not_there", text, (reason,))
 
 
 def not_offered(registered: Registered, reason: Reason) -> Refuse:
@@ -76,11 +95,22 @@ def denied(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
     return Refuse(ErrorKind.DENIED, "deny_rule", text, reasons, registered)
 
 
-def invalid_arguments(registered: Registered, violations: Sequence[Violation]) -> Refuse:
-    """The arguments do not fit the tool's schema; every violation is told at once."""
+def invalid_arguments(
+    registered: Registered, violations: Sequence[Violation], unknown: Sequence[str] = ()
+) -> Refuse:
+    """The arguments do not fit the tool's schema; every violation is told at once.
+
+    `unknown` are names that the schema does not mention and does not forbid: no fault of their
+    own, but often the misspelt other half of one.
+    """
     listed = "\n".join(f"- {violation}" for violation in violations)
+    hint = ""
+    if unknown:
+        names = ", ".join(map(key_text, unknown[:MAX_UNKNOWN]))
+        more = f" and {len(unknown) - MAX_UNKNOWN} more" if len(unknown) > MAX_UNKNOWN else ""
+        hint = f"Not {'a parameter' if len(unknown) == 1 else 'parameters'} of it: {names}{more}.\n"
     text = (
-        f"The arguments do not fit the schema of {registered.tool.name}:\n{listed}\n"
+        f"The arguments do not fit the schema of {registered.tool.name}:\n{listed}\n{hint}"
         "Nothing was run. Mend all of these and call again."
     )
     reasons = tuple(Reason("invalid_arguments", str(violation)) for violation in violations)
@@ -90,10 +120,13 @@ def invalid_arguments(registered: Registered, violations: Sequence[Violation]) -
 def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
     """It needs an answer, and no approver is there, or all passed it on (S0-09)."""
     told = "; ".join(reason.text for reason in reasons)
+    # An allow rule answers for no destructive tool, beside no ask rule and over no open unknown.
+    by_rule = all(reason.code == "not_exempt" for reason in reasons)
     text = (
         f"{registered.tool.name} needs an approval ({told}), and nobody is there to give one, "
         "which counts as no. Nothing was run. Asking again will not help; go on without it, or "
-        "report that it needs a run with a person present or a rule that allows it."
+        "report that it needs a run with a person present"
+        f"{' or a rule that allows it' if by_rule else '; no allow rule answers this'}."
     )
     nobody = Reason("nobody_to_ask", "nobody is there to answer, which counts as no")
     return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, (*reasons, nobody), registered)

@@ -17,11 +17,13 @@ from lockgate.tools.tool import Declared
 MAX_ATTEMPTS: Final = 2
 """One further try at most, whatever the tool and the fate."""
 
+_ANSWERED: Final = Fate.ANSWERED
+
 _NEEDS_MORE_THAN_TIME: Final = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.RATE_LIMITED})
 """Proven not executed, and an immediate repeat would be answered the same."""
 
 
-class Again(msgspec.Struct, frozen=True):
+class Again(msgspec.Struct, frozen=True, gc=False):
     """Whether a call may run again, and why."""
 
     allowed: bool
@@ -47,7 +49,7 @@ def another_try(
     READ_ONLY tool runs again by its traits, everything else passes the gate anew. `kind` is the
     error kind of the last result, None if it has none.
     """
-    if fate is Fate.ANSWERED:
+    if fate is _ANSWERED:
         return Again(False, "it was answered")
     if attempts >= MAX_ATTEMPTS:
         return Again(False, f"it was tried {attempts} times")
@@ -67,6 +69,6 @@ def another_try(
 def together(before: Fate | None, last: Fate) -> Fate:
     """The fate of a call over its attempts: an answer settles it, an unknown one before does not
     go away because a later attempt was never sent."""
-    if last is Fate.ANSWERED or before is None:
+    if last is _ANSWERED or before is None:
         return last
     return Fate.UNKNOWN if Fate.UNKNOWN in (before, last) else last

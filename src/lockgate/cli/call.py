@@ -44,12 +44,15 @@ def call(
     async def work() -> int:
         from lockgate.calls.call import Suspended
         from lockgate.cli.arguments import parse_arguments
+        from lockgate.cli.broken_off import told_if_broken_off
         from lockgate.cli.exit import Exit, of_result
         from lockgate.cli.lookup import schema_of
+        from lockgate.cli.output import echo_text
 
         async with opened(config) as gate:
             given = parse_arguments(arguments, input_json, schema_of(gate, tool))
-            result = await gate.call(tool, given, timeout=timeout)
+            with told_if_broken_off(gate, tool):
+                result = await gate.call(tool, given, timeout=timeout)
         if isinstance(result, Suspended):
             data: dict[str, Any] = {"ticket": result.ticket, "expires": result.expires}
             if as_json:
@@ -63,7 +66,7 @@ def call(
 
             print_json(result_data(result))
         else:
-            click.echo(result.text, err=result.is_error)
+            echo_text(result.text, err=result.is_error)
         return of_result(result)
 
     return run_async(work)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lockgate.app.build import Surroundings
 from lockgate.app.build import open as open_gate
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate
+from lockgate.bridges.voice import Voice
 from lockgate.cli.options import find_layers, short
 from lockgate.settings.acceptance import AcceptedFiles, NotAccepted
 from lockgate.settings.config import Config
 from lockgate.settings.layers import Layers
 from lockgate.settings.loading import load
-from lockgate.showing import visible
+from lockgate.showing import visible, visible_lines
 
 PROGRESS_AFTER = 1.0
 """Seconds after which a command that still works says so."""
@@ -29,25 +32,58 @@ PROGRESS_AFTER = 1.0
 
 @asynccontextmanager
 async def opened(
-    config: Path | None, *, tolerant: bool = False, attended: bool | None = None
+    config: Path | None,
+    *,
+    tolerant: bool = False,
+    attended: bool | None = None,
+    voice: Voice | None = None,
 ) -> AsyncGenerator[Gate]:
     """The gate of a command.
 
     A project's file that is not accepted yet is asked about on a terminal, and refused without one.
-    While servers start, a terminal is told so after a second.
+    While servers start, a terminal is told so after a second. While a person is asked, what the
+    program logs or says with `voice` waits for the answer.
     """
+    voice = voice or Voice()
     settings = settled_config(find_layers(config))
     names = ", ".join(server.name for server in settings.servers)
-    gate = open_gate(settings, tolerant=tolerant, attended=attended, entry=Entry.CLI)
-    with Progress(f"starting {names} ..."):
-        opened = await gate.__aenter__()
+    around = Surroundings(voice=voice)
+    gate = open_gate(
+        settings, tolerant=tolerant, attended=attended, entry=Entry.CLI, surroundings=around
+    )
+    with _logging(voice):
+        with Progress(f"starting {names} ..."):
+            opened = await gate.__aenter__()
+        try:
+            yield opened
+        except BaseException:
+            if not await gate.__aexit__(*sys.exc_info()):
+                raise
+        else:
+            await gate.__aexit__(None, None, None)
+
+
+@contextmanager
+def _logging(voice: Voice) -> Generator[None]:
+    """Within the block the program's log is said with `voice`, harmless on a terminal."""
+    handler = _Told(voice)
+    logging.getLogger().addHandler(handler)
     try:
-        yield opened
-    except BaseException:
-        if not await gate.__aexit__(*sys.exc_info()):
-            raise
-    else:
-        await gate.__aexit__(None, None, None)
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+class _Told(logging.Handler):
+    """Says a warning on one line, what follows its first one indented: it begins no other line."""
+
+    def __init__(self, voice: Voice) -> None:
+        super().__init__(logging.WARNING)
+        self._voice = voice
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(OSError, ValueError):  # nobody hears it any more
+            self._voice.say(visible_lines(self.format(record)).replace("\n", "\n  "))
 
 
 def settled_config(layers: Layers) -> Config:
@@ -90,8 +126,9 @@ class Progress:
 def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
     """Run a command's work on a loop of its own and return its exit code.
 
-    SIGTERM and SIGHUP cancel it, so that everything is closed before the program ends; the exit
-    code is then 128 plus the signal's number, as a shell counts. Ctrl+C raises KeyboardInterrupt.
+    SIGTERM, SIGHUP and SIGQUIT cancel it, so that everything is closed before the program ends, and
+    a terminal it asks on left as it was; the exit code is then 128 plus the signal's number, as a
+    shell counts. Ctrl+C raises KeyboardInterrupt.
     """
     got: list[int] = []
 
@@ -104,7 +141,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
             if task is not None:
                 task.cancel()
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             loop.add_signal_handler(number, end, number)
         return await work()
 

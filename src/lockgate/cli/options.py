@@ -9,7 +9,9 @@ from typing import Any
 import click
 import msgspec
 
+from lockgate.cli.output import on_terminal
 from lockgate.settings.layers import Layers, locate
+from lockgate.showing import visible_json
 
 config_option = click.option(
     "-c",
@@ -47,8 +49,9 @@ def find_layers(config: Path | None) -> Layers:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document."""
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    """Print one JSON document; on a terminal what it would obey or hide is escaped."""
+    document = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    click.echo(visible_json(document) if on_terminal() else document)
 
 
 def short(path: Path) -> str:

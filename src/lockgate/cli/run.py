@@ -12,6 +12,7 @@ from lockgate.cli.options import config_option, json_option, print_json
 if TYPE_CHECKING:
     from lockgate.agent.agent import Agent
     from lockgate.agent.run import RunResult
+    from lockgate.bridges.voice import Voice
 
 
 @click.command("run")
@@ -30,23 +31,25 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
       lockgate run "What changed this week?"
       lockgate run --model scripted:replies.yaml "What changed this week?"
     """
+    from lockgate.bridges.voice import Voice
     from lockgate.cli.opening import opened, run_async
     from lockgate.cli.turn import one_turn
 
     async def work() -> int:
-        async with opened(config) as gate:
+        voice = Voice()
+        async with opened(config, voice=voice) as gate:
             agent = gate.agent(model=model)
             for name in gate.failed:
                 click.echo(f"{name} is not available", err=True)
             if prompt:
-                result = await one_turn(agent, " ".join(prompt), show=not as_json)
+                result = await one_turn(agent, " ".join(prompt), voice, show=not as_json)
                 return _told(result, as_json)
-            return await _conversation(agent, as_json)
+            return await _conversation(agent, voice, as_json)
 
     return run_async(work)
 
 
-async def _conversation(agent: Agent, as_json: bool) -> int:
+async def _conversation(agent: Agent, voice: Voice, as_json: bool) -> int:
     """Prompts, one a line, until the input ends; each is a turn of one session."""
     from lockgate.cli.exit import Exit
     from lockgate.cli.prompt import Prompts
@@ -55,7 +58,7 @@ async def _conversation(agent: Agent, as_json: bool) -> int:
     code: int = Exit.DONE
     async with Prompts() as prompts:
         async for line in prompts:
-            result = await one_turn(agent, line, show=not as_json)
+            result = await one_turn(agent, line, voice, show=not as_json)
             code = _told(result, as_json)
     return code
 
@@ -64,14 +67,13 @@ def _told(result: RunResult, as_json: bool) -> int:
     """Print the answer and give the exit code of the turn."""
     from lockgate.agent.run import RunStatus
     from lockgate.cli.exit import Exit
+    from lockgate.cli.output import echo_text
     from lockgate.cli.turn import turn_data
 
     if as_json:
         print_json(turn_data(result))
-    elif result.answered:
-        click.echo(result.text)
     else:
-        click.echo(str(result), err=True)
+        echo_text(str(result), err=not result.answered)
     match result.status:
         case RunStatus.ANSWERED:
             return Exit.DONE

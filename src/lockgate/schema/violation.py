@@ -67,7 +67,7 @@ def expectation(
         case _Kind.Type(types):
             return f"must be {_any_of(types)}, not {kind_of(error.instance)}{_mend(error, types)}"
         case _Kind.Required(name):
-            return f"lacks the required {_key(name)}"
+            return f"lacks the required {key_text(name)}"
         case _Kind.AdditionalProperties(names) | _Kind.UnevaluatedProperties(names):
             return _unexpected(names, _known_names(schema, error.schema_path))
         case _Kind.Enum(options):
@@ -147,11 +147,12 @@ def _path(parts: Sequence[str | int]) -> str:
         elif _PLAIN_KEY.fullmatch(part) and len(part) <= _MAX_KEY:
             text += f".{part}"
         else:
-            text += f"[{_key(part)}]"
+            text += f"[{key_text(part)}]"
     return text
 
 
-def _key(name: str) -> str:
+def key_text(name: str) -> str:
+    """A key as it is told: in quotes, cut, with nothing that a terminal obeys or hides."""
     return json.dumps(name if len(name) <= _MAX_KEY else name[: _MAX_KEY - 3] + "...")
 
 
@@ -183,17 +184,18 @@ def _length(value: Any) -> int:
 
 
 def _unexpected(names: Sequence[str], known: Sequence[str]) -> str:
-    told = [_key(name) for name in names[:_MAX_OPTIONS]]
+    told = [key_text(name) for name in names[:_MAX_OPTIONS]]
     if len(names) > _MAX_OPTIONS:
         told.append(f"{len(names) - _MAX_OPTIONS} more")
     text = f"has no {'key' if len(names) == 1 else 'keys'} {', '.join(told)}"
     near = {name: close[0] for name in names[:_MAX_OPTIONS] if (close := nearest(name, known))}
     if len(names) == 1 and near:
-        return f"{text}; did you mean {_key(near[names[0]])}?"
+        return f"{text}; did you mean {key_text(near[names[0]])}?"
     if near:
-        return f"{text}; near: {', '.join(f'{_key(a)} for {_key(b)}' for b, a in near.items())}"
+        told = (f"{key_text(close)} for {key_text(name)}" for name, close in near.items())
+        return f"{text}; near: {', '.join(told)}"
     if known:
-        listed = ", ".join(_key(name) for name in known[:_MAX_OPTIONS])
+        listed = ", ".join(key_text(name) for name in known[:_MAX_OPTIONS])
         more = ", ..." if len(known) > _MAX_OPTIONS else ""
         return f"{text}; the keys are {listed}{more}"
     return text

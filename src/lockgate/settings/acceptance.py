@@ -9,21 +9,22 @@ from __future__ import annotations
 import enum
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import msgspec
 
 from lockgate.errors import ConfigError, Problem
-from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.settings.assembly import servers_of
 from lockgate.settings.atomic import write_atomically
-from lockgate.settings.config import ApproverProgram
-from lockgate.settings.masking import shown_command
-from lockgate.settings.reading import Draft, Given
-from lockgate.showing import visible
-from lockgate.traits import SideEffectLevel
+from lockgate.settings.loosening import loosened
+from lockgate.settings.reading import Draft
+from lockgate.settings.starts import Start, approver_starts, starts_of
+from lockgate.settings.telling import folded
+
+_LINES_IN_SIGHT: Final = 16
+"""Lines that a terminal of 24 still shows together with the question below them."""
 
 
 class Acceptance(enum.Enum):
@@ -46,22 +47,6 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """One program that a file would start."""
-
-    server: str
-    """The server it is, or what else it is for."""
-    command: str
-    """With its arguments, as it may be shown: one line, secrets masked."""
-    env: tuple[str, ...]
-    """Names of the variables it would get."""
-
-    def __str__(self) -> str:
-        env = f"  (env: {', '.join(self.env)})" if self.env else ""
-        return f"{self.server}: {self.command}{env}"
-
-
-@dataclass(frozen=True, slots=True)
 class Pending:
     """A content that waits for the person's word: what it is and what it would do."""
 
@@ -74,10 +59,13 @@ class Pending:
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """The lines that a person reads before accepting."""
-        lines = [f"It would start {start}" for start in self.starts]
-        lines.extend(f"It would {what}" for what in self.loosens)
-        return tuple(lines) or ("It starts no program and loosens nothing.",)
+        """What a person reads before accepting; what is long goes on in lines of its own."""
+        told = [f"It would start {start}" for start in self.starts]
+        told.extend("\n      ".join(folded(f"It would {what}")) for what in self.loosens)
+        lines = sum(one.count("\n") + 1 for one in told)
+        if lines > _LINES_IN_SIGHT:
+            told.append(f"(These are {lines} lines: scroll up to the first.)")
+        return tuple(told) or ("It starts no program and loosens nothing.",)
 
 
 class NotAccepted(ConfigError):
@@ -133,61 +121,15 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def pending_of(path: Path, data: bytes, acceptance: Acceptance, draft: Draft) -> Pending:
-    """Describe a content from its draft, read as it was written (no variables expanded)."""
-    mcp = _section(draft, "mcp")
-    servers: Mapping[str, Given] = mcp["servers"].value if "servers" in mcp else {}
-    starts = (
-        *(_start(name, given.value) for name, given in servers.items()),
-        *_approvers(_section(draft, "approvals")),
-    )
-    return Pending(path, digest_of(data), acceptance, starts, tuple(_loosens(draft, servers)))
+def pending_of(
+    path: Path, data: bytes, acceptance: Acceptance, draft: Draft, own: Draft
+) -> Pending:
+    """Describe a content from its draft, read as it was written (no variables expanded).
 
-
-def _start(name: str, server: Draft) -> Start:
-    command = _value(server, "command", "(the program your own configuration names)")
-    names = tuple(visible(variable) for variable in _value(server, "env", {}))
-    return Start(name, shown_command(command, _value(server, "args", ())), names)
-
-
-def _approvers(approvals: Draft) -> Iterator[Start]:
-    """The programs that would answer questions: they say yes in the person's place."""
-    for name in ("attended", "unattended"):
-        for approver in _value(approvals, name, ()):
-            if isinstance(approver, ApproverProgram):
-                command, *arguments = approver.command
-                label = f"a program that answers in your place (approvals.{name})"
-                yield Start(label, shown_command(command, arguments), ())
-
-
-def _loosens(draft: Draft, servers: Mapping[str, Given]) -> list[str]:
-    lines: list[str] = []
-    for name, given in servers.items():
-        if _value(given.value, "annotationTrust", None) is AnnotationTrust.TRUST:
-            lines.append(f"believe what {name} says of its own tools")
-        if verdicts := _value(given.value, "verdicts", {}):
-            tools = ", ".join(visible(tool) for tool in verdicts)
-            lines.append(f"take its own word on tools of {name}: {tools}")
-    approvals = _section(draft, "approvals")
-    if _value(approvals, "exemptAtOrBelow", None) is SideEffectLevel.MUTATING:
-        lines.append("ask about destructive calls only")
-    if _value(_section(draft, "agent"), "ceiling", None) is SideEffectLevel.MUTATING:
-        lines.append("set the ceiling to mutating")
-    if _value(_section(draft, "audit"), "content", False) is not False:
-        lines.append("write the values of arguments into the record of calls")
-    if "keep" in _section(draft, "audit"):
-        lines.append("change how long records of calls are kept")
-    for rule in _value(_section(draft, "permissions"), "allow", ()):
-        lines.append(f"allow {visible(rule.text)} without asking you")
-    return lines
-
-
-def _section(draft: Draft, name: str) -> Draft:
-    return draft[name].value if name in draft else {}
-
-
-def _value(draft: Draft, name: str, default: Any) -> Any:
-    return draft[name].value if name in draft else default
+    `own` is the draft of the person's own file: what the content loosens is measured against it.
+    """
+    starts = (*starts_of(servers_of(draft), servers_of(own)), *approver_starts(draft))
+    return Pending(path, digest_of(data), acceptance, starts, loosened(draft, own))
 
 
 def _key(path: Path) -> Path:

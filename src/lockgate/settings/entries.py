@@ -258,7 +258,10 @@ class Rules:
             elif isinstance(item, Scalar) and item.text.strip() and not is_null(item):
                 text = item.text
             else:
-                inner.fault(item, f"must be a rule, not {kind_of(item)}", "write the rule as text")
+                is_text = isinstance(item, Scalar) and item.type == "text"
+                kind = "an empty text, which names no tool" if is_text else kind_of(item)
+                hint = "name a tool, or all tools of a server"
+                inner.fault(item, f"must be a rule, not {kind}", hint)
                 continue
             when = draft["when"].value if "when" in draft else None
             rules.append(RuleText(text, when, item.place, inner.path))

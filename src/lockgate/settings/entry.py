@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lockgate.settings.masking import shown_arguments
 from lockgate.settings.nodes import Place, Scalar
+from lockgate.showing import visible
 
 _PLAIN = re.compile(r"(?:-{1,2}(?=[A-Za-z]))?[A-Za-z0-9_./][A-Za-z0-9_./@+=~-]*")
 _ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
@@ -24,6 +26,13 @@ class ServerEntry:
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """As they are written: `${NAME}` is a reference, a literal `${` is `$${`."""
     cwd: str | None = None
+
+    @property
+    def secret_arguments(self) -> tuple[int, ...]:
+        """Which of `args`, counted from 1, hold what looks like a secret and no reference."""
+        shown = shown_arguments(self.args)
+        pairs = enumerate(zip(shown, self.args, strict=True), 1)
+        return tuple(number for number, (told, text) in pairs if told != visible(text))
 
     def block(self) -> tuple[str, ...]:
         """Its lines as an item of a list in block style, without indentation."""

@@ -18,7 +18,7 @@ from lockgate.settings.jsonc import read_json
 from lockgate.settings.masking import is_reference
 from lockgate.settings.server_name import is_server_name, suggest_name
 from lockgate.settings.yamlfile import decode, read_file
-from lockgate.showing import looks_secret, visible
+from lockgate.showing import looks_secret, quoted, visible
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Some programs keep their whole history in the file that also names their servers."""
@@ -144,13 +144,19 @@ class _Reader:
             self._notes.append(f"runs in {visible(str(self._base))}: its arguments are relative")
             cwd = "."
         env = self._env(server.get("env"))
-        return ServerEntry(
+        entry = ServerEntry(
             name,
             self._program(self._text(command)),
             words,
             env,
             None if cwd is None else self._directory(self._text(cwd)),
         )
+        if numbers := entry.secret_arguments:
+            self._notes.append(
+                f"{_arguments(numbers)} and was copied as it is: better write ${{NAME}} there and"
+                " set NAME in your environment"
+            )
+        return entry
 
     def _name(self) -> str:
         if is_server_name(self._original):
@@ -158,7 +164,7 @@ class _Reader:
         name = suggest_name(self._original)
         if name is None:
             raise _Unusable("its name has nothing that a server's name may have: rename it there")
-        self._notes.append(f'renamed to "{name}"')
+        self._notes.append(f'{quoted(self._original[:60])} is renamed to "{name}"')
         return name
 
     def _tell_dropped(self, server: Mapping[str, Any]) -> None:
@@ -230,7 +236,16 @@ class _Reader:
     def _rebased(self, path: str) -> str:
         if not self._moved or path.startswith(("~", "${")) or re.match(r"[A-Za-z]:[\\/]", path):
             return path
-        return str(self._base / path)
+        moved = str(self._base / path)
+        if any("\ud800" <= char <= "\udfff" for char in moved):
+            raise _Unusable("the name of its directory is not UTF-8, which no YAML file can hold")
+        return moved
+
+
+def _arguments(numbers: tuple[int, ...]) -> str:
+    if len(numbers) == 1:
+        return f"its argument {numbers[0]} looks like a secret"
+    return f"each of its arguments {', '.join(map(str, numbers))} looks like a secret"
 
 
 class _Unusable(Exception):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lockgate.settings.expansion import has_reference
 from lockgate.settings.findings import spelling_hint
 from lockgate.settings.nodes import Listing, Node, Scalar, is_null, kind_of
 from lockgate.settings.reading import MISSING, At, Missing
@@ -196,7 +197,7 @@ class Command(_LaterWins):
             return MISSING
         if not text.strip():
             return at.fault(node, "is empty", "name the program to start")
-        if at.environ is None:
+        if at.environ is None and has_reference(text):
             return text
         if "/" not in text and not text.startswith("~"):
             if re.search(r"\s", text):
@@ -204,7 +205,9 @@ class Command(_LaterWins):
                 return at.fault(node, "holds white space", hint)
             return text
         path = _path_of(text, node, at)
-        return MISSING if isinstance(path, Missing) else str(path)
+        if isinstance(path, Missing):
+            return MISSING
+        return text if at.environ is None else str(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +226,10 @@ class Directory(_LaterWins):
             return MISSING
         if not text.strip():
             return at.fault(node, "is empty", "name a directory, or remove the key")
-        return text if at.environ is None else _path_of(text, node, at)
+        if at.environ is None and has_reference(text):
+            return text
+        path = _path_of(text, node, at)
+        return text if at.environ is None and not isinstance(path, Missing) else path
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,18 +247,24 @@ class ModelName(_LaterWins):
         scheme, colon, rest = found[0].partition(":")
         if not colon or scheme != "scripted" or not rest.strip():
             return at.fault(node, "names no usable model", hint)
-        if at.environ is None:
+        if at.environ is None and has_reference(rest):
             return found[0]
         path = _path_of(rest, node, at)
-        return MISSING if isinstance(path, Missing) else f"scripted:{path}"
+        if isinstance(path, Missing):
+            return MISSING
+        return found[0] if at.environ is None else f"scripted:{path}"
 
 
 def _path_of(text: str, node: Node, at: At) -> Path | Missing:
     if text.startswith("~"):
         first, _, rest = text.partition("/")
-        home = (at.environ or {}).get("HOME", "")
         if first != "~":
             return at.fault(node, "~NAME is not expanded", "write the whole path")
+        if at.environ is None:
+            return Path(text)
+        home = at.environ.get("HOME", "")
+        if home and not Path(home).is_absolute():
+            return at.fault(node, "~ needs HOME, which is no full path", "write the whole path")
         if not home:
             return at.fault(node, "~ needs HOME, which is not set", "write the whole path")
         return Path(home) / rest

@@ -41,8 +41,8 @@ def locate(cwd: Path, environ: Mapping[str, str], explicit: Path | str | None = 
 
     `explicit` takes the place of the project's file; it is relative to `cwd`. A base directory of
     the XDG specification that is unset or relative is the usual one under HOME. Raises
-    `ConfigError` if that needs a HOME and there is none, and for a `lockgate.yml` that would
-    otherwise be overlooked.
+    `ConfigError` if that needs a HOME and there is none, or one that is no full path, and for a
+    `lockgate.yml` that would otherwise be overlooked.
     """
     named = explicit is not None
     project = Path(cwd) / (explicit if explicit is not None else FILE_NAME)
@@ -70,6 +70,10 @@ def _base(environ: Mapping[str, str], name: str, below_home: str) -> Path:
     home = environ.get("HOME") or environ.get("USERPROFILE")
     if not home:
         raise ConfigError(Problem("HOME is not set", hint=f"set HOME, or {name} to a full path"))
+    if not Path(home).is_absolute():
+        # Taken as it is, it would put what was accepted into the project that wants to be.
+        hint = f"set HOME to one, or {name}"
+        raise ConfigError(Problem("HOME is not a full path", hint=hint))
     return Path(home) / below_home
 
 

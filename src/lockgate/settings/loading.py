@@ -6,10 +6,8 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from lockgate.errors import ConfigError, Problem
-from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.settings.acceptance import (
     Acceptance,
     AcceptedFiles,
@@ -20,16 +18,14 @@ from lockgate.settings.acceptance import (
 from lockgate.settings.assembly import Assembly, servers_of
 from lockgate.settings.config import Config
 from lockgate.settings.findings import Findings
+from lockgate.settings.joining import faults_of, join
 from lockgate.settings.keys import ANSWERS, ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Node
-from lockgate.settings.reading import At, Draft, Given, Section, merge_drafts, read_section
+from lockgate.settings.reading import At, Draft, Section, read_section
 from lockgate.settings.yamlfile import decode, parse, read_file
 
 _log = logging.getLogger("lockgate.settings")
-
-_STARTED_BY: Final = ("command", "args", "env", "cwd")
-"""The keys that say what a server is; trust given to one program is not trust in another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +78,7 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     findings.include_all(in_project)
     answers = read_layer(layers.answers, findings, ANSWERS)
     files = [file for file in (person, project, answers) if file is not None]
-    merged: Draft = {}
-    for file in files:
-        draft = file.draft(findings, environ)
-        _refuse_inherited_trust(merged, draft, findings)
-        merged = merge_drafts(ROOT, merged, draft)
+    merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
     config = Assembly(layers, merged, findings, own).config()
     findings.raise_any()
@@ -111,40 +103,15 @@ def _examine(layers: Layers, file: LayerFile, findings: Findings) -> Pending:
     state = AcceptedFiles(layers.accepted_dir).look_up(file.path, file.data)
     if state is Acceptance.ACCEPTED:
         # An accepted file is read once more, with its variables: its faults are told then.
-        draft = file.draft(Findings(), None)
-    else:
-        draft = file.draft(findings, None)
+        findings = Findings()
+    person = None if _same(layers.person, file.path) else read_layer(layers.person, findings)
+    own: Draft = person.draft(findings, None) if person else {}
+    draft = file.draft(findings, None)
+    if state is not Acceptance.ACCEPTED:
         findings.raise_any()
-    return pending_of(file.path, file.data, state, draft)
+        faults_of(layers, (own, draft), own).raise_any()
+    return pending_of(file.path, file.data, state, draft, own)
 
 
 def _same(first: Path, second: Path) -> bool:
     return first.resolve() == second.resolve()
-
-
-def _refuse_inherited_trust(earlier: Draft, later: Draft, findings: Findings) -> None:
-    before, after = (servers_of(draft) for draft in (earlier, later))
-    for name, given in after.items():
-        old: Draft = before[name].value if name in before else {}
-        new: Draft = given.value
-        changed = next((new[key] for key in _STARTED_BY if key in new), None)
-        if not old or changed is None:
-            continue
-        trusted = old.get("annotationTrust")
-        if trusted and trusted.value is AnnotationTrust.TRUST and "annotationTrust" not in new:
-            findings.add(
-                changed.place,
-                changed.path,
-                f'server "{name}": changes what is started, while {trusted.place} trusts it',
-                "say annotationTrust here as well, or give the server another name",
-            )
-        told: Mapping[str, Given] = old["verdicts"].value if "verdicts" in old else {}
-        again: Mapping[str, Given] = new["verdicts"].value if "verdicts" in new else {}
-        if left := [tool for tool in told if tool not in again]:
-            findings.add(
-                changed.place,
-                changed.path,
-                f'server "{name}": changes what is started, while {told[left[0]].place} has a'
-                f" verdict on its tools",
-                f"repeat the verdicts here ({', '.join(left)}), or use another name",
-            )

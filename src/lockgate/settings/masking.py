@@ -7,7 +7,8 @@ replaced by its length. A pure reference such as `${TOKEN}` is no secret and sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from lockgate.showing import looks_secret, masked, visible
 
@@ -20,6 +21,11 @@ _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]+)\}")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)(=|:\s*)(.*)", re.DOTALL)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#@\s]*@)?([^?#\s]*)(\?[^#\s]*)?(#\S*)?")
+
+_SCHEME = re.compile(r"[A-Za-z]+\s+(\S+)")
+
+_Mask: TypeAlias = Callable[[str], str]
+"""Is given each secret that is found, and returns what is shown for it."""
 
 
 def is_reference(value: str) -> bool:
@@ -34,6 +40,52 @@ def mask(value: str) -> str:
 
 def shown_arguments(arguments: Iterable[str]) -> tuple[str, ...]:
     """The arguments of a command as they may be shown, one for one."""
+    return _masked(arguments, mask)
+
+
+def secrets_in(
+    arguments: Iterable[str], env: Mapping[str, str], environ: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The values that a started server is never to be shown with, references replaced.
+
+    What `shown_arguments` masks; every value of its `env`; and what of `arguments` is the value of
+    a variable of `environ` that is named like a secret. Of each, its secret part too: the password
+    of an address, the token behind `Bearer`. They may be short, and come more than once.
+    """
+    found: list[str] = []
+
+    def note(value: str) -> str:
+        found.extend(_parts(value))
+        return ""
+
+    words = tuple(arguments)
+    _masked(words, note)
+    for name, value in env.items():
+        found.append(value)
+        _shown(f"{name}={value}" if looks_secret(name) else value, note)
+    text = "\n".join(words)
+    found.extend(
+        value for name, value in environ.items() if value and value in text and looks_secret(name)
+    )
+    return tuple(found)
+
+
+def _parts(value: str) -> Iterator[str]:
+    """A secret, and what is secret by itself in it."""
+    yield value
+    if scheme := _SCHEME.fullmatch(value):
+        yield scheme[1]
+    if "://" not in value:
+        yield value.partition(":")[2]
+    for url in _URL.finditer(value):
+        yield (url[2] or "@")[:-1].partition(":")[2]
+    for word in value.split():
+        name, _, rest = word.partition("=")
+        if looks_secret(name):
+            yield rest
+
+
+def _masked(arguments: Iterable[str], mask: _Mask) -> tuple[str, ...]:
     shown: list[str] = []
     expects_secret = False
     for argument in arguments:
@@ -41,7 +93,7 @@ def shown_arguments(arguments: Iterable[str]) -> tuple[str, ...]:
             shown.append(mask(argument))
             expects_secret = False
             continue
-        shown.append(visible(_shown(argument)))
+        shown.append(visible(_shown(argument, mask)))
         expects_secret = argument.startswith("-") and "=" not in argument and looks_secret(argument)
     return tuple(shown)
 
@@ -52,33 +104,36 @@ def shown_command(command: str, arguments: Iterable[str]) -> str:
     return " ".join(word if re.fullmatch(r"[^\s'\"]+", word) else f"'{word}'" for word in words)
 
 
-def _shown(argument: str) -> str:
+def _shown(argument: str, mask: _Mask) -> str:
     assigned = _ASSIGNED.fullmatch(argument)
     if assigned and "://" not in assigned[1] + assigned[2] + assigned[3][:2]:
         name, sign, value = assigned.groups()
         if value and looks_secret(name):
             return f"{name}{sign}{mask(value)}"
-        return f"{name}{sign}{_shown_value(value)}"
-    return _shown_value(argument)
+        return f"{name}{sign}{_shown_value(value, mask)}"
+    return _shown_value(argument, mask)
 
 
-def _shown_value(value: str) -> str:
+def _shown_value(value: str, mask: _Mask) -> str:
     if is_reference(value):
         return value
     if _KNOWN_TOKEN.fullmatch(value) or _LONG_WORD.fullmatch(value):
         return mask(value)
-    value = _DEFAULTED.sub(_shown_default, value)
-    return _URL.sub(_shown_url, value)
+    value = _DEFAULTED.sub(lambda match: _shown_default(match, mask), value)
+    return _URL.sub(lambda match: _shown_url(match, mask), value)
 
 
-def _shown_default(match: re.Match[str]) -> str:
+def _shown_default(match: re.Match[str], mask: _Mask) -> str:
     name, default = match.groups()
     return f"${{{name}:-{mask(default)}}}" if looks_secret(name) else match.group()
 
 
-def _shown_url(match: re.Match[str]) -> str:
+def _shown_url(match: re.Match[str], mask: _Mask) -> str:
     scheme, user, rest, query, fragment = match.groups(default="")
     user = f"{mask(user[:-1])}@" if user else ""
     # Any parameter may be a key: only the names are shown.
     query = re.sub(r"=[^&]+", lambda m: "=" + mask(m.group()[1:]), query)
-    return f"{scheme}{user}{rest}{query}{'#' if fragment else ''}"
+    if fragment:
+        mask(fragment[1:])  # of this one, not even the length is shown
+        fragment = "#"
+    return f"{scheme}{user}{rest}{query}{fragment}"

@@ -18,7 +18,9 @@ from lockgate.settings.assembly import servers_of
 from lockgate.settings.atomic import write_atomically
 from lockgate.settings.edit import add_servers, remove_server
 from lockgate.settings.entry import ServerEntry
+from lockgate.settings.filelock import locked
 from lockgate.settings.findings import Findings
+from lockgate.settings.joining import faults_of
 from lockgate.settings.keys import ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import At, Draft, read_section
@@ -78,20 +80,36 @@ def server_names(path: Path) -> tuple[str, ...]:
     return () if data is None else _names(decode(data, path), path)
 
 
+def check_entry(entry: ServerEntry, path: Path) -> None:
+    """Raise `ConfigError` if nothing that stood in `path` could start this server."""
+    _draft(add_servers("", [entry], path), path)
+
+
 def _names(text: str, path: Path) -> tuple[str, ...]:
+    return tuple(servers_of(_draft(text, path)))
+
+
+def _draft(text: str, path: Path) -> Draft:
     findings = Findings()
     node = parse(text, path, findings)
     draft: Draft = {}
     if node is not None:
         draft = read_section(ROOT, node, At(findings, path.parent, None))
     findings.raise_any()
-    return tuple(servers_of(draft))
+    return draft
 
 
 def _change(layers: Layers, path: Path, change: Callable[[str], str]) -> Written:
+    with locked(path):
+        return _change_alone(layers, path, change)
+
+
+def _change_alone(layers: Layers, path: Path, change: Callable[[str], str]) -> Written:
     before = read_file(path)
     text = decode(before or b"", path)
-    data = change(text).encode()
+    changed = change(text)
+    _refuse_new_faults(layers, path, text, changed)
+    data = changed.encode()
     if before is not None and before.startswith(codecs.BOM_UTF8):
         data = codecs.BOM_UTF8 + data
     is_project = path == layers.project
@@ -108,3 +126,21 @@ def _change(layers: Layers, path: Path, change: Callable[[str], str]) -> Written
     if is_project and ours:
         accepted.accept(path, digest_of(data))
     return Written(path, before is None, not is_project or ours or layers.named)
+
+
+def _refuse_new_faults(layers: Layers, path: Path, before: str, after: str) -> None:
+    """A file that could be used must be usable afterwards; other faults of it are not ours."""
+    own: Draft = {} if path == layers.person else _own(layers)
+    old = faults_of(layers, (own, _draft(before, path)), own)
+    known = {problem.message for problem in old.problems}
+    found = faults_of(layers, (own, _draft(after, path)), own).problems
+    if new := [problem for problem in found if problem.message not in known]:
+        raise ConfigError(*new)
+
+
+def _own(layers: Layers) -> Draft:
+    try:
+        data = read_file(layers.person)
+        return {} if data is None else _draft(decode(data, layers.person), layers.person)
+    except ConfigError:
+        return {}  # its faults are told when it is used; the project's file can change meanwhile

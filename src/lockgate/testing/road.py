@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,11 @@ class Road:
         tickets: TicketStore | None = None,
         answer_within: float | None = 30.0,
         owner: str = "road",
+        failed: Collection[str] = (),
     ) -> None:
         """`directory` holds the state database; two roads over one `directory` share what is
-        suspended, granted and open, as two processes do, and then need an `owner` each."""
+        suspended, granted and open, as two processes do, and then need an `owner` each.
+        `failed` are servers that are not there."""
         self.registry = Registry()
         self.registry.register_all(tools)
         self.clock = FakeClock()
@@ -74,6 +76,7 @@ class Road:
             tickets=self.tickets,
             lanes=self.lanes,
             current=self.registry.snapshot,
+            failed=lambda: failed,
             time=self.clock,
             monotonic=self.clock,
             new_id=lambda: f"{owner}-ticket-{next(self._ids)}",

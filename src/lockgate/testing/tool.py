@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lockgate.content import JSONObject
+from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.tools.context import ToolContext
 from lockgate.tools.declared import DeclaredTool
 from lockgate.tools.fingerprint import fingerprint
@@ -86,3 +87,8 @@ class ScriptedTool(DeclaredTool):
         if isinstance(reply, BaseException):
             raise reply
         return ToolResult.of(reply) if isinstance(reply, str) else reply
+
+
+def lost(fate: Fate = Fate.UNKNOWN, fault: Fault = Fault.CLOSED) -> PeerError:
+    """A server that fails in the middle of a request: a reply of a `ScriptedTool`."""
+    return PeerError("the server went away", peer="x", phase=Phase.REQUEST, fault=fault, fate=fate)

@@ -16,6 +16,7 @@ from lockgate.mcp.transport.base import Link, Transport
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import ScriptedServer
+from lockgate.testing.turns import turns
 
 
 class Reach(Protocol):
@@ -93,12 +94,6 @@ async def not_sent(sending: Awaitable[None], when: str) -> None:
     raise ContractViolation(f"{when}, send succeeds")
 
 
-async def turns(count: int = 5) -> None:
-    """Let the loop run what is ready, so many times."""
-    for _ in range(count):
-        await asyncio.sleep(0)
-
-
 async def stuck(
     send: Callable[[int], Coroutine[Any, Any, None]], most: int = 2000
 ) -> list[asyncio.Task[None]]:
@@ -106,7 +101,7 @@ async def stuck(
     sends: list[asyncio.Task[None]] = []
     for number in range(most):
         sends.append(asyncio.create_task(send(number)))
-        await turns()
+        await turns(5)
         if not sends[-1].done():
             return sends
     raise ContractViolation(f"after {most} frames that nobody reads, send still does not wait")

@@ -39,6 +39,14 @@ def server_prefix(server: str) -> str:
     return f"mcp__{server}__"
 
 
+def server_of(name: str) -> str | None:
+    """The server whose tool would be registered under `name`; None for a name of another kind."""
+    if not is_reserved(name):
+        return None
+    server, _, tool = name.removeprefix("mcp__").partition("__")
+    return server if server and tool else None
+
+
 def server_tool_name(server: str, original: str) -> str:
     """The registered name of a server's tool: `mcp__<server>__<tool>` wherever that is valid.
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.bridges.question import has_secrets, render_question
+from lockgate.bridges.question import has_secrets, render_question, render_summary
 from lockgate.decision import Reason
 from lockgate.policy.approval import Question
 from lockgate.showing import visible, width_of
@@ -32,7 +32,7 @@ def test_the_whole_question(question: Question) -> None:
         "why asked  mcp__git__git_reset can overwrite, remove or invalidate things\n"
         "           (destructiveHint is true, and the server is trusted)\n"
         "arguments\n"
-        '  repo_path: "."\n'
+        '| repo_path: "."\n'
     )
 
 
@@ -93,24 +93,24 @@ def test_arguments_are_shown_by_their_structure(asking_about: Changed) -> None:
     text = render_question(asking_about(arguments=arguments))
     assert text.endswith(
         "arguments\n"
-        "  z: 1\n"
-        "  a:\n"
-        "    - 1\n"
-        "    - 2.5\n"
-        "    - null\n"
-        "    - true\n"
-        '    - "x"\n'
-        "    - {}\n"
-        "    - []\n"
-        "    -\n"
-        '      k: "v"\n'
-        "    -\n"
-        "      -\n"
-        '        - "deep"\n'
-        '  "odd name":\n'
-        "    b:\n"
-        '      c: "d"\n'
-        '  "": "empty"\n'
+        "| z: 1\n"
+        "| a:\n"
+        "|   - 1\n"
+        "|   - 2.5\n"
+        "|   - null\n"
+        "|   - true\n"
+        '|   - "x"\n'
+        "|   - {}\n"
+        "|   - []\n"
+        "|   -\n"
+        '|     k: "v"\n'
+        "|   -\n"
+        "|     -\n"
+        '|       - "deep"\n'
+        '| "odd name":\n'
+        "|   b:\n"
+        '|     c: "d"\n'
+        '| "": "empty"\n'
     )
 
 
@@ -135,16 +135,16 @@ def test_a_long_value_is_shown_in_full(asking_about: Changed) -> None:
     padding = " ".join(f"c{n}" for n in range(800))
     sql = f"SELECT {padding} FROM t; DROP TABLE t"  # noqa: S608 - shown, never run
     text = render_question(asking_about(arguments={"sql": sql, "note": "x" * 100_000}))
-    squeezed = "".join(text.split())
-    assert "".join(sql.split()) in squeezed
+    squeezed = "".join(line.removeprefix("|>") for line in text.splitlines())
+    assert "".join(sql.split()) in "".join(squeezed.split())
     assert '\\{100000 times "x"}' in text
 
 
 def test_text_of_many_lines_is_shown_on_many_lines(asking_about: Changed) -> None:
     """Each ends in the escape that it is, so a line of ours can not be imitated."""
     text = render_question(asking_about(arguments={"t": "one\ntool  fake\n", "p": "C:\\new\\n"}))
-    assert '  t: "one\\n\n      tool  fake\\n"\n' in text
-    assert '  p: "C:\\\\new\\\\n"\n' in text
+    assert '| t: "one\\n\n|>    tool  fake\\n"\n' in text
+    assert '| p: "C:\\\\new\\\\n"\n' in text
 
 
 def test_deceptive_names_are_shown_for_what_they_are(asking_about: Changed) -> None:
@@ -212,25 +212,91 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text(max_size=12), JSON, max_size=4), st.integers(40, 120))
-def test_any_arguments_stay_within_the_width(arguments: dict[str, Any], width: int) -> None:
-    """No line is longer than the terminal is wide, and none holds anything invisible."""
-    asked = Question(
+def nested(leaf: Any, levels: int, name: str) -> Any:
+    """`leaf` at the bottom of lists and objects."""
+    for level in range(levels):
+        leaf = [leaf] if level % 2 else {name: leaf}
+    return leaf
+
+
+DEEP: st.SearchStrategy[Any] = st.builds(nested, JSON, st.integers(0, 60), st.text())
+
+STRANGE = st.text(
+    st.sampled_from('\u0301\u302e\u302f\u0903\u20dd\u0e33한α"\\\n \u202e|>-\U0001f1e6\U0001f600ｒx')
+)
+"""Marks of every kind, wide, ambiguous and half characters, and what gutters are made of."""
+
+
+def about(arguments: dict[str, Any], tool: str = "t") -> Question:
+    """A question about a call with any arguments."""
+    return Question(
         call_id="c",
-        tool="t",
-        origin=Origin("local", None, "t", fingerprint({})),
+        tool=tool,
+        origin=Origin("mcp", "s", tool, fingerprint({}), claim={tool: tool}),
         level=SideEffectLevel.MUTATING,
         destructive=True,
         arguments=arguments,
         digest="d",
-        reasons=(Reason("r", "because"),),
+        reasons=(Reason("r", tool),),
         execution_id="e",
         session_id=None,
-        principal=None,
+        principal=tool,
     )
-    for line in render_question(asked, width).splitlines():
-        assert width_of(line) <= width
-        assert visible(line) == line
+
+
+LABELS = ("tool       ", "from       ", "can        ", "judged by  ", "why asked  ", "for        ")
+
+
+@given(
+    st.dictionaries(st.text(max_size=12) | STRANGE, JSON | DEEP | STRANGE, max_size=4),
+    st.text(max_size=80) | STRANGE,
+    st.integers(24, 120),
+)
+def test_every_line_fits_and_begins_with_what_is_ours(
+    arguments: dict[str, Any], tool: str, width: int
+) -> None:
+    """No terminal breaks a line itself, and nothing of a stranger begins one."""
+    asked = about(arguments, tool)
+    for reveal in (False, True):
+        question, _, shown = render_question(asked, width, reveal=reveal).partition("\narguments")
+        for line in question.splitlines():
+            assert f"{line:<11}".startswith((*LABELS, " " * 11, "-- a call needs"))
+        for line in shown.splitlines()[1:]:
+            assert line.startswith(("| ", "|> "))
+        for line in f"{question}\n{shown}{render_summary(asked, 7, width)}".splitlines():
+            assert width_of(line) <= width
+            assert visible(line) == line
+
+
+def test_depth_pushes_nothing_to_the_margin(asking_about: Changed) -> None:
+    """What lies deeper than six levels is one text behind the gutter, whole."""
+    fake = {"tool": "mcp__evil__read", "can": "only read", "arguments": "none"}
+    text = render_question(asking_about(arguments={"x": nested([fake], 38, "k")}))
+    lines = text.partition("arguments\n")[2].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert all(line.startswith(("| ", "|> ")) for line in lines)
+    whole = "".join(line.lstrip("|> ") for line in lines)
+    assert 'tool: "mcp__evil__read", can: "only read", arguments: "none"' in whole
+
+
+def test_any_depth_is_shown(asking_about: Changed) -> None:
+    """No level is too many, for what is masked either."""
+    asked = asking_about(arguments={"x": nested({"token": "abc-123"}, 20_000, "k")})
+    assert has_secrets(asked)
+    assert "abc-123" not in render_question(asked)
+    assert "token: [masked, 7 characters]" in render_question(asked)
+    assert 'token: "abc-123"' in render_question(asked, reveal=True)
+
+
+def test_the_summary(question: Question) -> None:
+    """The tool and what it can do once more, and how much stands above."""
+    assert render_summary(question, 340, 60) == (
+        "-- in short ------------------------------------------------\n"
+        "tool       mcp__git__git_reset\n"
+        "can        OVERWRITE, REMOVE OR INVALIDATE THINGS\n"
+        "           (mutating, destructive)\n"
+        "above      340 lines that belong to this question\n"
+    )
 
 
 def test_a_megabyte_is_rendered_quickly(asking_about: Changed) -> None:

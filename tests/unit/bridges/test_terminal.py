@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import select
-import subprocess
-import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+import termios
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from lockgate.bridges.terminal import TerminalApprover
+from lockgate.bridges.voice import Voice
 from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope
+from lockgate.showing import width_of
 
 PROMPT = "answer [no]: "
 Changed = Callable[..., Question]
@@ -60,8 +60,12 @@ def no(note: str = "") -> Answer:
     return Answer(False, "terminal", note=note)
 
 
+def void(_: object) -> None:
+    """Nothing."""
+
+
 async def test_the_question_is_shown_with_its_answers(person: Person, question: Question) -> None:
-    """The whole call, then what each answer means, then the prompt."""
+    """The whole call, then what each answer means, then the call in short, then the prompt."""
     approver = TerminalApprover(person.device)
     task = asyncio.ensure_future(approver(question))
     seen = await person.see(PROMPT)
@@ -71,8 +75,13 @@ async def test_the_question_is_shown_with_its_answers(person: Person, question: 
         "  n, no       do not call it (default); words after it are told to the model\n"
         "  o, once     make this call, this time\n"
         "  s, session  exactly this call, until the session ends\n"
+        f"{'-- in short ':-<80}\n"
+        "tool       mcp__git__git_reset\n"
+        "can        OVERWRITE, REMOVE OR INVALIDATE THINGS (mutating, destructive)\n"
+        "above      14 lines that belong to this question\n"
         "answer [no]: "
     )
+    assert len(seen.partition("-- in short")[0].splitlines()) == 1 + 14
     assert max(map(len, seen.splitlines())) <= 80
     person.type("\n")
     assert await reply(task) == no()
@@ -101,6 +110,8 @@ async def test_the_question_is_shown_with_its_answers(person: Person, question: 
         ("\x04", no()),
         ("\x03", no()),
         ("once\x03", no()),
+        ("\x1c", no()),
+        ("once\x1c", no()),
         (b"\xff\xfe\n", no()),
         ("한글\n", no()),
         ("o" * 5_000 + "\n", no()),
@@ -182,6 +193,31 @@ async def test_one_question_at_a_time(person: Person, asking_about: Changed) -> 
     assert await reply(second) == no()
 
 
+async def test_nothing_is_said_under_an_open_question(
+    person: Person, asking_about: Changed
+) -> None:
+    """What is said meanwhile comes after the answer, and before the next question."""
+    screen = os.open(person.device, os.O_RDWR | os.O_NOCTTY)
+    voice = Voice(lambda text: void(os.write(screen, f"{text}\n".encode())))
+    approvers = [TerminalApprover(person.device, voice) for _ in range(2)]
+    voice.say("before")
+    first = asyncio.ensure_future(approvers[0](asking_about(tool="first_tool")))
+    assert (await person.see(PROMPT)).startswith("before\n")
+    second = asyncio.ensure_future(approvers[1](asking_about(tool="second_tool")))
+    for n in range(3):
+        voice.say(f"meanwhile {n}")
+        await asyncio.sleep(0)
+    assert person.sees() == ""
+    person.type("once\n")
+    assert await reply(first) == Answer(True, "terminal")
+    seen = await person.see(PROMPT)
+    assert seen.startswith("once\nmeanwhile 0\nmeanwhile 1\nmeanwhile 2\n\n-- a call needs")
+    assert "second_tool" in seen
+    person.type("no\n")
+    assert await reply(second) == no()
+    os.close(screen)
+
+
 async def test_the_loop_goes_on_while_a_person_thinks(person: Person, question: Question) -> None:
     """Waiting takes no thread and blocks nobody."""
     async with asked(person, question) as task:
@@ -196,7 +232,7 @@ async def test_the_loop_goes_on_while_a_person_thinks(person: Person, question: 
         assert await reply(task) == Answer(True, "terminal")
 
 
-@pytest.mark.parametrize("ending", ["once\n", "\x03", "\x04", "cancel"])
+@pytest.mark.parametrize("ending", ["once\n", "\x03", "\x04", "\x1c", "cancel"])
 async def test_the_terminal_is_left_as_it_was(
     person: Person, question: Question, ending: str
 ) -> None:
@@ -264,6 +300,38 @@ async def test_a_stopped_terminal_stops_nobody_else(person: Person, asking_about
     assert await reply(task) == Answer(True, "terminal")
 
 
+def resized(person: Person, columns: int) -> None:
+    """Make the window that wide."""
+    descriptor = os.open(person.device, os.O_RDWR | os.O_NOCTTY)
+    termios.tcsetwinsize(descriptor, (24, columns))
+    os.close(descriptor)
+
+
+@pytest.mark.parametrize("columns", [24, 30, 47, 80])
+async def test_no_line_is_wider_than_the_terminal(
+    person: Person, asking_about: Changed, columns: int
+) -> None:
+    """Of the question, its answers and the remark on a word that is none."""
+    resized(person, columns)
+    arguments = {"path": "한글 " * 50, "x": [[[[[[[["deep"]]]]]]]], "token": "abc"}
+    task = asyncio.ensure_future(TerminalApprover(person.device)(asking_about(arguments=arguments)))
+    seen = await person.see(PROMPT)
+    person.type("yes, of course and by all means\n")
+    assert await reply(task) == no()
+    seen += await person.see("\n")
+    for line in seen.replace("yes, of course and by all means\n", "\n").splitlines():
+        assert width_of(line) <= columns
+
+
+async def test_a_terminal_too_narrow_to_show_a_question_is_a_no(
+    person: Person, question: Question
+) -> None:
+    """Nobody can judge what a terminal breaks as it likes; the model is told why."""
+    resized(person, 23)
+    answer = await reply(asyncio.ensure_future(TerminalApprover(person.device)(question)))
+    assert answer == no("the terminal is too narrow to show the question")
+
+
 @pytest.mark.req("S0-09")
 async def test_without_a_terminal_it_passes(tmp_path: Path, question: Question) -> None:
     """Nobody is there: the next approver is asked, and in the end nobody means no."""
@@ -278,98 +346,3 @@ def test_what_it_may_grant() -> None:
     approver = TerminalApprover()
     assert approver.name == "terminal"
     assert approver.scopes == {Scope.ONCE, Scope.SESSION}
-
-
-SCRIPT = """
-import asyncio, dataclasses, sys
-from lockgate.bridges.terminal import TerminalApprover
-from lockgate.policy.approval import Question
-from lockgate.tools.fingerprint import fingerprint
-from lockgate.tools.origin import Origin
-from lockgate.traits import SideEffectLevel
-
-question = Question("c", "tool", Origin("local", None, "tool", fingerprint({})),
-                    SideEffectLevel.MUTATING, True, {}, "d", (), "e", None, None)
-
-async def main():
-    async with asyncio.timeout(20):
-        print("REPLY", await TerminalApprover()(question), flush=True)
-
-asyncio.run(main())
-"""
-
-
-def test_a_process_without_a_terminal_passes() -> None:
-    """In a session of its own, with pipes for streams."""
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=True,
-        start_new_session=True,
-    )
-    assert done.stdout == "REPLY Pass.PASS\n"
-
-
-CONTROLLED = (
-    "import fcntl, os, termios\n"
-    "terminal = os.open(os.environ['TERMINAL'], os.O_RDWR)\n"
-    "fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)\n"
-)
-"""What makes that terminal the process's own."""
-
-
-def shown_until(master: int, text: str) -> str:
-    """What is shown on a terminal, up to `text` or until nobody has it open any more."""
-    seen = ""
-    while text not in seen and select.select([master], [], [], 30)[0]:
-        try:
-            seen += os.read(master, 65536).decode().replace("\r\n", "\n")
-        except OSError:
-            break
-    return seen
-
-
-@contextmanager
-def on_own_terminal(script: str) -> Generator[tuple[int, subprocess.Popen[str]]]:
-    """A process in a session of its own; the keyboard of the terminal named in its environment."""
-    master, slave = os.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        env={**os.environ, "TERMINAL": os.ttyname(slave)},
-        start_new_session=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as child:
-        try:
-            yield master, child
-        finally:
-            child.kill()
-            os.close(slave)
-            os.close(master)
-
-
-@pytest.mark.parametrize(
-    ("typed", "approved"), [(b"once\n", "approved=True"), (b"\x03", "approved=False")]
-)
-def test_the_controlling_terminal_is_asked_whatever_the_streams_are(
-    typed: bytes, approved: str
-) -> None:
-    """With input from nowhere and output into a pipe; Ctrl+C there is a no, not the end."""
-    with on_own_terminal(CONTROLLED + SCRIPT) as (keyboard, child):
-        assert PROMPT in shown_until(keyboard, PROMPT)
-        os.write(keyboard, typed)
-        output, _ = child.communicate(timeout=30)
-    assert output.startswith(f"REPLY Answer({approved}")
-    assert child.returncode == 0
-
-
-def test_in_the_background_nobody_is_looking() -> None:
-    """Another job has the terminal: reading from it would stop the program, so it passes."""
-    behind = "if os.fork():\n    os.wait()\n    raise SystemExit\nos.setpgid(0, 0)\n"
-    with on_own_terminal(CONTROLLED + behind + SCRIPT) as (_, child):
-        output, _ = child.communicate(timeout=30)
-    assert output == "REPLY Pass.PASS\n"

@@ -89,7 +89,7 @@ def test_what_only_looks_like_json_becomes_plain() -> None:
         (None, "$", "must be an object"),
         ({"a": {"b": [1, {2}]}}, "$.a.b[1]", "a set"),
         ({"a": b"x"}, "$.a", "a bytes"),
-        ({"a": {1: 2}}, "$.a", "a key that is a int"),
+        ({"a": {1: 2}}, "$.a", "a key that is an int"),
         ({"a": float("nan")}, "$.a", "NaN"),
         ({"a": [float("inf")]}, "$.a[0]", "NaN or infinite"),
         ({"a": "\ud800"}, "$", "surrogate"),
@@ -150,3 +150,10 @@ def test_a_changed_definition_is_another_question() -> None:
     one = ScriptedTool("t", description="adds a line")
     other = ScriptedTool("t", description="adds a line, and sends it elsewhere")
     assert call_digest(one, {}) != call_digest(other, {})
+
+
+def test_a_number_that_can_not_be_written_is_a_fault() -> None:
+    """Python writes no number of over 4300 digits; nothing is raised for one."""
+    fault = take({"n": 10**5000}, KEY).fault
+    assert fault is not None
+    assert "too long" in fault.message

@@ -16,6 +16,7 @@ from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
 from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.turns import turns
 from lockgate.tools.context import InterruptToken
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.traits import SideEffectLevel
@@ -26,10 +27,15 @@ YES_SESSION = Answer(True, "someone", Scope.SESSION)
 NO_SESSION = Answer(False, "someone", Scope.SESSION)
 
 
-async def turns() -> None:
-    """Let everything that can go on go on."""
-    for _ in range(10):
-        await asyncio.sleep(0)
+async def being_asked(
+    make_road: MakeRoad, tool: ScriptedTool
+) -> tuple[Road, ScriptedApprover, asyncio.Task[ToolResult]]:
+    """A call of the tool, about which a person thinks, and then says yes."""
+    approver = ScriptedApprover([YES], hold=True)
+    road = make_road([tool], attended=[approver])
+    running = asyncio.create_task(road.invoke(road.call(tool.name)))
+    await approver.asked.wait()
+    return road, approver, running
 
 
 @pytest.mark.req("S0-09")
@@ -192,10 +198,7 @@ async def test_a_tool_that_changed_while_a_person_thought_is_not_run(make_road: 
     """The answer was for another definition: tool_changed, and neither of the two runs."""
     old = ScriptedTool("remove", description="removes a line")
     new = ScriptedTool("remove", description="removes the file")
-    approver = ScriptedApprover([YES], hold=True)
-    road = make_road([old], attended=[approver])
-    running = asyncio.create_task(road.invoke(road.call("remove")))
-    await approver.asked.wait()
+    road, approver, running = await being_asked(make_road, old)
     road.registry.withdraw(["remove"])
     road.registry.register(new)
     approver.release()
@@ -207,10 +210,7 @@ async def test_a_tool_that_changed_while_a_person_thought_is_not_run(make_road: 
 async def test_a_tool_that_left_while_a_person_thought_is_not_run(make_road: MakeRoad) -> None:
     """What is no longer registered after the answer is an unknown tool."""
     tool = ScriptedTool("remove")
-    approver = ScriptedApprover([YES], hold=True)
-    road = make_road([tool], attended=[approver])
-    running = asyncio.create_task(road.invoke(road.call("remove")))
-    await approver.asked.wait()
+    road, approver, running = await being_asked(make_road, tool)
     road.registry.withdraw(["remove"])
     approver.release()
     assert (await running).kind is ErrorKind.UNKNOWN_TOOL
@@ -220,10 +220,7 @@ async def test_a_tool_that_left_while_a_person_thought_is_not_run(make_road: Mak
 async def test_the_same_definition_on_a_new_connection_runs(make_road: MakeRoad) -> None:
     """A tool object that was replaced by an equal one meanwhile runs in its new form."""
     old, new = ScriptedTool("remove"), ScriptedTool("remove")
-    approver = ScriptedApprover([YES], hold=True)
-    road = make_road([old], attended=[approver])
-    running = asyncio.create_task(road.invoke(road.call("remove")))
-    await approver.asked.wait()
+    road, approver, running = await being_asked(make_road, old)
     road.registry.withdraw(["remove"])
     road.registry.register(new)
     approver.release()

@@ -142,3 +142,26 @@ async def test_an_answer_of_the_session_shows(make_road: MakeRoad) -> None:
     explanation = road.invoker.explain(road.call("adds"), road.snapshot)
     assert explanation.decision is Decision.ALLOW
     assert "scripted approved it" in str(explanation)
+
+
+@pytest.mark.req("S0-08")
+async def test_a_rule_that_does_not_answer_says_why(make_road: MakeRoad) -> None:
+    """An allow rule on a destructive tool, or over an open unknown, matches and answers nothing."""
+    rules = RuleSet((parse_rule("drop", Decision.ALLOW), parse_rule("add", Decision.ALLOW)))
+    tools = [ScriptedTool("drop"), ScriptedTool("add", destructive=False)]
+    road = make_road(tools, rules=rules, attended=[ScriptedApprover.always(True)])
+    told = str(road.invoker.explain(road.call("drop"), road.snapshot))
+    assert "the allow rule drop matches" in told
+    assert "no rule by name answers for a destructive tool" in told
+    assert "answers" not in str(road.invoker.explain(road.call("add"), road.snapshot))
+    road.leave_open(road.call("add"))
+    assert "while an outcome is unknown" in str(
+        road.invoker.explain(road.call("add"), road.snapshot)
+    )
+
+
+async def test_an_unknown_name_is_explained_with_what_may_be_meant(make_road: MakeRoad) -> None:
+    """As `call` does."""
+    road, _ = a_road(make_road)
+    explained = road.invoker.explain(road.call("reds"), road.snapshot)
+    assert "did you mean reads?" in str(explained)

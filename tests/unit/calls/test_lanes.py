@@ -7,12 +7,15 @@ import asyncio
 import pytest
 
 from lockgate.calls.lanes import Lanes
+from lockgate.testing.turns import turns
 
 
-async def turns() -> None:
-    """Let everything that can go on go on."""
-    for _ in range(5):
-        await asyncio.sleep(0)
+async def two_waiting(lanes: Lanes) -> tuple[asyncio.Task[None], asyncio.Task[None]]:
+    """The lane is taken, and two wait for it."""
+    assert lanes.take("tool")
+    waiting = [asyncio.create_task(lanes.acquire("tool")) for _ in range(2)]
+    await turns()
+    return waiting[0], waiting[1]
 
 
 async def test_a_lane_is_held_by_one_and_handed_on_in_order() -> None:
@@ -44,10 +47,7 @@ async def test_lanes_are_independent() -> None:
 async def test_a_cancelled_wait_holds_nobody_up() -> None:
     """Cancelling one that waits takes it out of the line, and the next is served."""
     lanes = Lanes()
-    assert lanes.take("tool")
-    first = asyncio.create_task(lanes.acquire("tool"))
-    second = asyncio.create_task(lanes.acquire("tool"))
-    await turns()
+    first, second = await two_waiting(lanes)
     first.cancel()
     await turns()
     lanes.release("tool")
@@ -62,10 +62,7 @@ async def test_a_cancelled_wait_holds_nobody_up() -> None:
 async def test_a_wait_that_is_cancelled_while_it_is_served_hands_on() -> None:
     """The lane that was just handed to a cancelled task goes to the next one, not to nobody."""
     lanes = Lanes()
-    assert lanes.take("tool")
-    first = asyncio.create_task(lanes.acquire("tool"))
-    second = asyncio.create_task(lanes.acquire("tool"))
-    await turns()
+    first, second = await two_waiting(lanes)
     lanes.release("tool")
     first.cancel()
     async with asyncio.timeout(5):
@@ -87,10 +84,7 @@ async def test_a_failure_inside_gives_the_lane_back() -> None:
 async def test_a_release_beside_a_cancellation_harms_nobody() -> None:
     """One that is cancelled in the same moment as the lane is given back is passed over."""
     lanes = Lanes()
-    assert lanes.take("tool")
-    first = asyncio.create_task(lanes.acquire("tool"))
-    second = asyncio.create_task(lanes.acquire("tool"))
-    await turns()
+    first, second = await two_waiting(lanes)
     first.cancel()
     lanes.release("tool")
     async with asyncio.timeout(5):

@@ -10,7 +10,7 @@ import pytest
 
 from lockgate.calls.records import DecisionRecord, OutcomeRecord
 from lockgate.decision import Decision
-from lockgate.policy.approval import Answer, Later
+from lockgate.policy.approval import Answer, Later, Question, Reply
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
@@ -182,3 +182,23 @@ async def test_what_can_not_be_decided_is_refused(
     assert tool.runs == []
     assert SECRET not in caplog.text + result.text
     assert [record.decision for record in road.ledger.decisions] == ["refuse"]
+
+
+@pytest.mark.req("B-02")
+async def test_who_ends_the_program_leaves_a_record(make_road: MakeRoad) -> None:
+    """A tool or an approver that raises SystemExit ends the program, and the call is on record."""
+    leaving = ScriptedTool("leaving", destructive=False, replies=[SystemExit(3)])
+
+    class Ends(ScriptedApprover):
+        async def __call__(self, question: Question) -> Reply:
+            """End the program in the place of an answer."""
+            raise SystemExit(3)
+
+    approvers = [Ends()]
+    road = make_road([leaving, ScriptedTool("drop")], exempt=MUTATE, attended=approvers)
+    for name in ("drop", "leaving"):
+        with pytest.raises(SystemExit):
+            await road.invoke(road.call(name))
+    assert [record.decision for record in road.ledger.decisions] == ["refuse", "run"]
+    (outcome,) = road.ledger.outcomes
+    assert (outcome.fate, outcome.is_error) == ("unknown", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -117,3 +118,76 @@ async def test_refusing_is_quick_whatever_is_asked(make_road: MakeRoad) -> None:
     task = asyncio.create_task(road.invoke(road.call("nothing")))
     await asyncio.sleep(0)
     assert task.done()
+
+
+@pytest.mark.req("S3-04")
+async def test_a_tool_of_a_server_that_did_not_start_is_not_connected(make_road: MakeRoad) -> None:
+    """Not "no such tool": nobody knows its tools. A server that has tools is not excused so."""
+    road = make_road([ScriptedTool("read", server="files", level=READ)], failed=("dead", "files"))
+    result = await road.invoke(road.call("mcp__dead__read"))
+    assert result.kind is ErrorKind.NOT_CONNECTED
+    assert "The server dead is not there" in result.text
+    for name in ("mcp__files__raed", "mcp__other__read", "mcp__dead", "mcp__dead__", "dead"):
+        other = await road.invoke(road.call(name))
+        assert other.kind is ErrorKind.UNKNOWN_TOOL
+
+
+async def test_the_server_need_not_be_spelt_out_to_be_suggested(make_road: MakeRoad) -> None:
+    """`git_log` is near to `mcp__git__git_log`."""
+    road = make_road([ScriptedTool("git_log", server="git", level=READ)])
+    assert "Did you mean mcp__git__git_log?" in (await road.invoke(road.call("git_log"))).text
+
+
+RULED = RuleSet((parse_rule("asked", Decision.ASK), parse_rule("open", Decision.ALLOW)))
+
+
+@pytest.mark.req("S0-08")
+@pytest.mark.parametrize(
+    ("name", "helps"), [("plain", True), ("drop", False), ("asked", False), ("open", False)]
+)
+async def test_a_rule_is_advised_only_where_one_could_answer(
+    make_road: MakeRoad, name: str, helps: bool
+) -> None:
+    """Not for a destructive tool, not beside an ask rule, not over an open unknown."""
+    tools = [ScriptedTool(n, destructive=False) for n in ("plain", "asked", "open")]
+    road = make_road([*tools, ScriptedTool("drop")], rules=RULED)
+    road.leave_open(road.call("open"))
+    result = await road.invoke(road.call(name))
+    assert result.reason == "nobody_to_ask"
+    assert ("or a rule that allows it" in result.text) is helps
+    assert ("no allow rule answers this" in result.text) is not helps
+
+
+PARAMETERS = {"properties": {"repo_path": {"type": "string"}}, "required": ["repo_path"]}
+
+
+OPEN_SCHEMAS: list[tuple[dict[str, Any], bool]] = [
+    ({}, True),
+    ({"additionalProperties": {"type": "string"}}, False),
+    ({"patternProperties": {"^p": {}}}, False),
+    ({"allOf": [{"properties": {"path": {}}}]}, False),
+]
+
+
+@pytest.mark.parametrize(("more", "told"), OPEN_SCHEMAS)
+async def test_names_that_no_schema_knows_are_told_beside_a_violation(
+    make_road: MakeRoad, more: dict[str, Any], told: bool
+) -> None:
+    """A misspelt parameter shows; where nothing is wrong, or the schema is open, nothing is."""
+    schema = {"type": "object", **PARAMETERS, **more}
+    road = make_road([ScriptedTool("t", level=READ, input_schema=schema)])
+    refused = await road.invoke(road.call("t", {"path": "hunter2"}))
+    assert refused.kind is ErrorKind.INVALID_ARGUMENTS
+    assert ('Not a parameter of it: "path".' in refused.text) is told
+    assert "hunter2" not in refused.text
+    assert not (await road.invoke(road.call("t", {"repo_path": ".", "path": "x"}))).is_error
+
+
+async def test_many_unknown_names_are_cut(make_road: MakeRoad) -> None:
+    """A refusal stays short, and odd names are shown as escapes."""
+    schema = {"type": "object", **PARAMETERS}
+    road = make_road([ScriptedTool("t", level=READ, input_schema=schema)])
+    text = (await road.invoke(road.call("t", {f"\x1b{n}": 1 for n in range(500)}))).text
+    assert "and 490 more" in text
+    assert "\x1b" not in text
+    assert len(text) < 600

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.errors import Fate, Fault
 from lockgate.testing.road import Road
-from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.tool import ScriptedTool, lost
+from lockgate.testing.turns import turns
 from lockgate.tools.context import InterruptToken, ToolContext
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
@@ -19,20 +20,9 @@ MakeRoad = Callable[..., Road]
 READ, MUTATE = SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING
 
 
-def lost(fate: Fate = Fate.UNKNOWN, fault: Fault = Fault.CLOSED) -> PeerError:
-    """A server that failed in the middle of a request."""
-    return PeerError("the server went away", peer="x", phase=Phase.REQUEST, fault=fault, fate=fate)
-
-
 def adder(**changes: Any) -> ScriptedTool:
     """A mutating tool that nobody is asked about under `exempt=MUTATE`."""
     return ScriptedTool("add", destructive=False, **changes)
-
-
-async def turns() -> None:
-    """Let everything that can go on go on."""
-    for _ in range(10):
-        await asyncio.sleep(0)
 
 
 async def test_sequential_calls_hold_their_lane_across_sessions(make_road: MakeRoad) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from lockgate.calls.suspension import Settlement, TicketGone
 from lockgate.decision import Decision
-from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
+from lockgate.errors import Fate, LocalError
 from lockgate.policy.approval import Answer, Later, Scope
 from lockgate.policy.ceiling import whole
 from lockgate.rules.parse import parse_rule
@@ -21,7 +21,7 @@ from lockgate.stores.tickets import SqliteTickets
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.ledger import MemoryLedger
 from lockgate.testing.road import Road
-from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.tool import ScriptedTool, lost
 from lockgate.tools.context import Environment
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.traits import SideEffectLevel
@@ -304,8 +304,7 @@ async def test_a_state_that_can_not_keep_the_question_refuses_the_call(
 @pytest.mark.parametrize("fate", [Fate.UNKNOWN, Fate.NOT_SENT])
 async def test_how_a_resumed_call_ends_is_kept(make_road: MakeRoad, fate: Fate) -> None:
     """An unknown outcome of a resumed call is open for its session, in every process."""
-    error = PeerError("gone", peer="x", phase=Phase.REQUEST, fault=Fault.CLOSED, fate=fate)
-    tool = ScriptedTool("remove", replies=[error, error])
+    tool = ScriptedTool("remove", replies=[lost(fate), lost(fate)])
     asks, resumes = two_roads(make_road, tool)
     call = asks.call("remove")
     waiting = await asks.suspend(call)

@@ -171,6 +171,43 @@ def test_faults_come_before_the_question(found: Layers, environ: dict[str, str])
         pending(found)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mcp: {servers: [{name: a, command: uvx mcp-server-git}]}",
+        "mcp: {servers: [{name: a, command: ~other/x}]}",
+        "mcp: {servers: [{name: a, args: [x]}]}",
+        "permissions: {deny: [mcp__nowhere__x]}",
+        "agent: {offer: [mcp__]}",
+        "mcp: {startupBudget: 24h}",
+        "mcp: {servers: [{name: own, command: y}]}",
+    ],
+)
+def test_what_could_not_be_loaded_is_not_offered_for_acceptance(
+    found: Layers, environ: dict[str, str], text: str
+) -> None:
+    """All that is known without variables and servers is looked at before the question."""
+    found.person.parent.mkdir(parents=True)
+    found.person.write_text("mcp: {servers: [{name: own, command: x, annotationTrust: trust}]}")
+    found.project.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        pending(found)
+    assert not isinstance(caught.value, NotAccepted)
+    with pytest.raises(ConfigError) as again:
+        load(found, environ)
+    assert str(again.value) == str(caught.value)
+
+
+def test_what_a_variable_will_hold_keeps_nothing_from_being_accepted(found: Layers) -> None:
+    """A number or a switch may come from the environment, which is not looked at here."""
+    found.project.write_text(
+        "mcp: {startupBudget: 5m, servers: [{name: a, command: '${X} y', cwd: '${Y}',"
+        " requestTimeout: '${T}', required: '${R}'}]}"
+    )
+    waiting = pending(found)
+    assert waiting is not None
+
+
 def test_an_empty_file_has_nothing_to_accept(found: Layers, environ: dict[str, str]) -> None:
     """Nothing in it starts or loosens anything."""
     found.project.write_text("# nothing\n")
@@ -181,15 +218,6 @@ def test_a_tightening_file_says_so(found: Layers, environ: dict[str, str]) -> No
     """A file that starts and loosens nothing is still somebody's: it asks, and says that."""
     found.project.write_text("permissions: {deny: [Write]}")
     assert refuse(found, environ).pending.summary == ("It starts no program and loosens nothing.",)
-
-
-def test_a_server_without_a_command_borrows_the_persons(
-    found: Layers, environ: dict[str, str]
-) -> None:
-    """A file that changes the arguments of a program of the person's own is shown as that."""
-    found.project.write_text("mcp: {servers: [{name: a, args: [--evil]}]}")
-    (start,) = refuse(found, environ).pending.starts
-    assert start.command == "'(the program your own configuration names)' --evil"
 
 
 def test_what_is_remembered_is_private(found: Layers) -> None:

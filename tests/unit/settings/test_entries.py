@@ -184,6 +184,7 @@ def test_rules(load_text: Load) -> None:
     [
         ("deny: [mcp__gti]", "permissions.deny[0]", "gti"),
         ("deny: ['']", "permissions.deny[0]", "must be a rule"),
+        ("deny: ['']", "permissions.deny[0]", "not an empty text, which names no tool"),
         ("deny: [null]", "permissions.deny[0]", "must be a rule"),
         ("deny: [[Read]]", "permissions.deny[0]", "must be a rule"),
         ("deny: Read", "permissions.deny", "must be a list"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,39 @@ def test_a_name_is_made_valid_and_told(tmp_path: Path, name: str, ours: str) -> 
     """The new name resembles the old one, which is kept for display."""
     found = one(tmp_path, {"command": "x"}, name=name)
     assert (found.original, entry_of(found).name) == (name, ours)
-    assert f'renamed to "{ours}"' in found.notes
+    assert f'"{name}" is renamed to "{ours}"' in found.notes
+
+
+@pytest.mark.req("S0-14")
+@pytest.mark.parametrize(
+    ("args", "note"),
+    [
+        (["x", "--token", "SEKRET"], "its argument 3 looks like a secret"),
+        (["--api-key=SEKRET"], "its argument 1 looks like a secret"),
+        (["--token=SEKRET", "-k", "ghp_SEKRET1234567"], "each of its arguments 1, 3 looks"),
+    ],
+)
+def test_a_secret_among_the_arguments_is_told_unseen(
+    tmp_path: Path, args: list[str], note: str
+) -> None:
+    """It is copied, with advice, by its number; a reference is none."""
+    found = one(tmp_path, {"command": "x", "args": args})
+    assert any(told.startswith(note) for told in found.notes)
+    assert "SEKRET" not in "".join(found.notes)
+    assert one(tmp_path, {"command": "x", "args": ["--token", "${env:TOKEN}"]}).notes == ()
+
+
+def test_a_directory_that_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    """A program that no YAML file can name is left out; others of that file are taken."""
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    (folder / "x.json").write_text(
+        json.dumps({"servers": {"a": {"command": "./x"}, "b": {"command": "y"}}})
+    )
+    first, second = read_foreign(folder / "x.json", tmp_path)
+    assert first.entry is None
+    assert "not UTF-8" in first.notes[0]
+    assert entry_of(second).command == "y"
 
 
 def test_two_names_that_become_one_are_told(tmp_path: Path) -> None:

@@ -66,6 +66,14 @@ def test_a_home_is_needed(tmp_path: Path) -> None:
     locate(tmp_path, {"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"})
 
 
+@pytest.mark.parametrize("home", ["home", "./x", ".", "~"])
+def test_a_relative_home_is_refused(tmp_path: Path, home: str) -> None:
+    """It would put what was accepted below the very project that wants to be."""
+    with pytest.raises(ConfigError, match="HOME is not a full path"):
+        locate(tmp_path, {"HOME": home})
+    locate(tmp_path, {"HOME": home, "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"})
+
+
 @pytest.mark.parametrize("name", ["lockgate.yml", "lockgate.json"])
 def test_a_look_alike_is_not_overlooked(tmp_path: Path, name: str) -> None:
     """A file that would be ignored is an error: its deny rules would be out of force."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.settings.masking import mask, shown_arguments, shown_command
+from lockgate.process.hidden import MARK, Hidden
+from lockgate.settings.masking import mask, secrets_in, shown_arguments, shown_command
 from lockgate.showing import looks_secret, visible
 
 
@@ -33,30 +34,54 @@ def test_shown_text_is_one_printable_line(text: str) -> None:
     assert len(visible(text).splitlines()) <= 1
 
 
+WITH_A_SECRET = [
+    ["--api-key=SEKRET"],
+    ["--api-key", "SEKRET"],
+    ["--token", "SEKRET", "x"],
+    ["-H", "Authorization: Bearer SEKRET"],
+    ["--header", "X-Api-Key:SEKRET"],
+    ["-e", "GITHUB_TOKEN=SEKRET"],
+    ["postgresql://me:SEKRET@host/db"],
+    ["https://host/mcp?a=1&key=SEKRET"],
+    ["https://host/mcp#SEKRET"],
+    ["--url=https://SEKRET@host"],
+    ["--dsn=host=x password=SEKRET"],
+    ["ghp_SEKRET1234567890"],
+    ["${API_TOKEN:-SEKRET}"],
+    ["aB3SEKRETxyz9876543210aB3SEKRETxyz98"],
+]
+
+
 @pytest.mark.req("S0-14")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--api-key=SEKRET"],
-        ["--api-key", "SEKRET"],
-        ["--token", "SEKRET", "x"],
-        ["-H", "Authorization: Bearer SEKRET"],
-        ["--header", "X-Api-Key:SEKRET"],
-        ["-e", "GITHUB_TOKEN=SEKRET"],
-        ["postgresql://me:SEKRET@host/db"],
-        ["https://host/mcp?a=1&key=SEKRET"],
-        ["https://host/mcp#SEKRET"],
-        ["--url=https://SEKRET@host"],
-        ["--dsn=host=x password=SEKRET"],
-        ["ghp_SEKRET1234567890"],
-        ["${API_TOKEN:-SEKRET}"],
-        ["aB3SEKRETxyz9876543210aB3SEKRETxyz98"],
-    ],
-)
+@pytest.mark.parametrize("arguments", WITH_A_SECRET)
 def test_secrets_in_arguments_are_masked(arguments: list[str]) -> None:
     """Behind a secret's flag, name or header, in addresses, and where it looks like a token."""
     assert "SEKRET" not in shown_command("npx", arguments)
     assert len(shown_arguments(arguments)) == len(arguments)
+
+
+@pytest.mark.req("S0-14")
+@pytest.mark.parametrize("arguments", WITH_A_SECRET)
+def test_what_is_masked_is_known_as_a_secret(arguments: list[str]) -> None:
+    """So that it can be hidden where somebody else prints it, with what stands around it or
+    without."""
+    found = Hidden(secrets_in(arguments, {}, {}))
+    for argument in arguments:
+        assert "SEKRET" not in found.hide(f"unrecognized arguments: {argument}")
+    if not arguments[0].startswith(("ghp_", "aB3")):  # there, it is a part of the secret
+        assert found.hide("rejected: SEKRET") == f"rejected: {MARK}"
+
+
+def test_values_of_variables_are_secrets() -> None:
+    """Of every variable that is set for the server, and of the host's own where an argument holds
+    the value of one that is named like a secret."""
+    environ = {"DB_PASSWORD": "hunter22", "PAGER": "serve-it", "GH_TOKEN": "not-used"}
+    env = {"MODE": "production", "AUTH": "Bearer abc123", "DATABASE_URL": "pg://me:s3cret@host/db"}
+    hidden = Hidden(secrets_in(["serve-it", "x-hunter22"], env, environ))
+    for said in ("hunter22", "production", "Bearer abc123", "abc123", "s3cret"):
+        assert hidden.hide(f"<{said}>") == f"<{MARK}>"
+    for said in ("serve-it", "not-used", "host/db"):
+        assert hidden.hide(said) == said
 
 
 @pytest.mark.parametrize(

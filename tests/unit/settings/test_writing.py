@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from lockgate.errors import ConfigError
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles
 from lockgate.settings.atomic import write_atomically
 from lockgate.settings.entry import ServerEntry
+from lockgate.settings.filelock import locked
 from lockgate.settings.layers import Layers, locate
 from lockgate.settings.loading import load, pending
 from lockgate.settings.survey import survey
@@ -104,6 +107,74 @@ def test_a_name_that_is_there_is_never_replaced(layers: Layers) -> None:
     layers.project.write_text("mcp: {sevrers: []}")
     with pytest.raises(ConfigError, match="servers"):
         write_servers(layers, layers.project, [A])
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        ServerEntry("b", "uvx mcp-server-git"),
+        ServerEntry("b", "~someone/x"),
+        ServerEntry("b", "x", cwd="~someone"),
+        ServerEntry("trusted", "another"),
+    ],
+)
+def test_nothing_is_written_that_could_not_be_loaded(
+    layers: Layers, environ: dict[str, str], entry: ServerEntry
+) -> None:
+    """What is refused when a server starts is refused before it is written."""
+    layers.person.parent.mkdir(parents=True)
+    layers.person.write_text(
+        "mcp: {servers: [{name: trusted, command: x, annotationTrust: trust}]}"
+    )
+    write_servers(layers, layers.project, [A])
+    before = layers.project.read_bytes()
+    with pytest.raises(ConfigError):
+        write_servers(layers, layers.project, [entry])
+    assert layers.project.read_bytes() == before
+    load(layers, environ)
+
+
+def test_a_server_that_a_rule_names_is_not_taken_out(
+    layers: Layers, environ: dict[str, str]
+) -> None:
+    """The file would be of no use afterwards; a fault that was there before keeps nothing out."""
+    layers.project.write_text(
+        "mcp:\n  servers:\n    - name: a\n      command: x\n    - name: b\n      command: y\n"
+        "permissions: {deny: [mcp__a__x]}\n"
+    )
+    with pytest.raises(ConfigError, match="'a', which is not configured"):
+        erase_server(layers, layers.project, "a")
+    assert server_names(layers.project) == ("a", "b")
+    layers.project.write_text(layers.project.read_text().replace("mcp__a__x", "mcp__c__x"))
+    erase_server(layers, layers.project, "a")
+    assert server_names(layers.project) == ("b",)
+
+
+def test_changes_at_the_same_time_are_all_kept(layers: Layers, environ: dict[str, str]) -> None:
+    """Each waits for the one before and adds to what that one wrote."""
+    names = [f"s{number}" for number in range(8)]
+    together = threading.Barrier(len(names))
+
+    def add(name: str) -> None:
+        together.wait(10)
+        write_servers(layers, layers.project, [ServerEntry(name, "x")])
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(add, names))
+    assert sorted(server.name for server in load(layers, environ).servers) == names
+    assert [path.name for path in layers.project_dir.iterdir()] == ["lockgate.yaml"]
+
+
+def test_a_lock_that_is_held_is_not_waited_for_without_end(layers: Layers) -> None:
+    """After its patience a change is given up with an error; a lock that is freed is taken."""
+    with (
+        locked(layers.project),
+        pytest.raises(ConfigError, match="by another program"),
+        locked(layers.project, patience=0.05),
+    ):
+        pass
+    with locked(layers.project, patience=0.05):
+        pass
 
 
 def test_a_directory_that_can_not_be_written_is_an_error(tmp_path: Path) -> None:

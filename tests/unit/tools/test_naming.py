@@ -14,6 +14,7 @@ from lockgate.tools.naming import (
     is_reserved,
     is_tool_name,
     near_tool_names,
+    server_of,
     server_prefix,
     server_tool_name,
 )
@@ -141,3 +142,20 @@ def test_near_names_come_from_what_is_shown(wanted: str, near: tuple[str, ...]) 
 def test_nothing_is_suggested_that_is_not_shown(wanted: str, shown: list[str]) -> None:
     """A hidden name never appears among the suggestions (PB-152)."""
     assert set(near_tool_names(wanted, shown)) <= set(shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "server"),
+    [
+        ("mcp__git__git_log", "git"),
+        ("mcp__a-b__x__y", "a-b"),
+        ("git_log", None),
+        ("mcp__git", None),
+        ("mcp__git__", None),
+        ("mcp____x", None),
+        ("", None),
+    ],
+)
+def test_the_server_of_a_name(name: str, server: str | None) -> None:
+    """Told by the name alone: a server's own name holds no underscore (S3-11)."""
+    assert server_of(name) == server

@@ -16,6 +16,7 @@ from msgspec import Raw
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connection import Connection, MakeRequest
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol import negotiation, outgoing
 from lockgate.mcp.protocol.eras import Era, Revision
@@ -36,6 +37,7 @@ from lockgate.mcp.protocol.outgoing import ClientIdentity, Dialect
 from lockgate.mcp.protocol.profile import ServerProfile, parse_discover, parse_initialize
 from lockgate.mcp.protocol.session import Event
 from lockgate.mcp.transport.base import Transport
+from lockgate.process.hidden import NOTHING, Hidden
 
 Learnt: TypeAlias = tuple[Finding, ServerProfile]
 """What an answer means to the table, and what it says of the server."""
@@ -60,17 +62,21 @@ async def connect(
     probe_patience: float = PROBE_PATIENCE,
     eras: MutableMapping[str, Era] | None = None,
     listeners: Sequence[Listener] = (),
+    hidden: Hidden = NOTHING,
 ) -> ServerSession:
     """Open a connection and agree on a revision.
 
     `peer` is the configured name of the server. `initialize` may take `request_timeout` seconds;
     opening is not bounded here. `eras` remembers, by `peer`, which era a server was found to be of
     for as long as the caller keeps it: a legacy one is then not probed again, unless that fails.
-    `listeners` hear its notifications, those before the agreement too.
+    `listeners` hear its notifications, those before the agreement too. `hidden` is what no line of
+    the log may hold.
 
     Raises `PeerError`: phase SPAWN or CONNECT if the server can not be reached, NEGOTIATE if it can
     not be agreed with. Nothing is left open then, or when cancelled.
     """
+
+    journal = Journal(peer, hidden)
 
     def make() -> Connection:
         return Connection(
@@ -78,6 +84,7 @@ async def connect(
             peer=peer,
             request_timeout=request_timeout,
             listeners=listeners,
+            journal=journal,
         )
 
     if eras is not None and eras.get(peer) is Era.LEGACY:

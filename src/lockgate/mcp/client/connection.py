@@ -21,6 +21,7 @@ from msgspec import Raw
 from lockgate.errors import LocalError, PeerError
 from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.inbound import Handler, Inbound, Listener
+from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
 from lockgate.mcp.client.receiver import FrameReceiver
@@ -55,19 +56,20 @@ class Connection:
         request_timeout: float = 30.0,
         handlers: Mapping[str, Handler] = NO_HANDLERS,
         listeners: Sequence[Listener] = (),
+        journal: Journal | None = None,
     ) -> None:
         """`peer` is the configured name of the server, for messages; `request_timeout` the seconds
-        one request may take, queueing and writing included (S3-21)."""
-        self.peer = peer
+        one request may take, queueing and writing included (S3-21); `journal` its log."""
+        self.peer, journal = peer, journal or Journal(peer)
         self.request_timeout = request_timeout
         self.session = Session()
         """How far the conversation is, by the table in `protocol.session`."""
         self._transport = transport
         self._failures = Failures(peer)
-        self._pending = PendingRequests(self._failures)
+        self._pending = PendingRequests(self._failures, journal)
         self._outbox = Outbox(peer, request_timeout)
-        self._inbound = Inbound(peer, self._outbox, handlers, listeners)
-        self._receiver = FrameReceiver(peer, self._pending, self._inbound, self._lost)
+        self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal)
+        self._receiver = FrameReceiver(journal, self._pending, self._inbound, self._lost)
         self._dialect: Dialect | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._owner: asyncio.Task[None] | None = None
@@ -125,8 +127,7 @@ class Connection:
     async def close(self) -> None:
         """End the connection and wait until nothing of it is left. Idempotent; any task may.
 
-        Open requests fail with fate UNKNOWN. Never raises but for a wrong loop; what goes wrong is
-        logged.
+        Open requests fail with fate UNKNOWN. Raises for a wrong loop only; other faults are logged.
         """
         self._closing = True
         owner = self._owner
@@ -160,7 +161,10 @@ class Connection:
 
     async def ask(self, make: MakeRequest, *, timeout: float | None = None) -> Raw:
         """The same for a frame of the caller's making."""
-        answer = await self.exchange(make, timeout=timeout)
+        return self.result_of(await self.exchange(make, timeout=timeout))
+
+    def result_of(self, answer: Answer) -> Raw:
+        """The result in an answer. Raises `PeerError` (REFUSED) for the peer's error."""
         if isinstance(answer, Failure):
             raise self._failures.refused(answer)
         return answer

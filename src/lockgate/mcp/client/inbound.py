@@ -9,18 +9,16 @@ order they came in; one that fails harms neither the others nor the reader.
 from __future__ import annotations
 
 import asyncio
-import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Raw
 
+from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.protocol import jsonrpc
 from lockgate.mcp.protocol.outgoing import answer_request
-
-logger = logging.getLogger(__name__)
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
 """Answers one method that servers may call: decoded params (None if absent) to a JSON result.
@@ -51,11 +49,13 @@ class Inbound:
         outbox: Outbox,
         handlers: Mapping[str, Handler],
         listeners: Sequence[Listener],
+        journal: Journal,
     ) -> None:
         self._peer = peer
         self._outbox = outbox
         self._handlers = dict(handlers)
         self._listeners = tuple(listeners)
+        self._journal = journal
         self._handling: dict[asyncio.Task[None], jsonrpc.Request] = {}
         self._ending = False
 
@@ -87,7 +87,7 @@ class Inbound:
                 listener(self._peer, notification.method, params)
             except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
                 what = f"a listener failed on {notification.method[:80]}"
-                logger.error("%s: %s: %s", self._peer, what, _trace(error))
+                self._journal.error(f"{what}: {_trace(error)}")
 
     def unreadable(self, asked: jsonrpc.RequestId, why: str) -> None:
         """Refuse a request that can not be read, so that nobody waits for it."""
@@ -108,7 +108,7 @@ class Inbound:
         if self._handling:
             _, stubborn = await asyncio.wait(tuple(self._handling), timeout=1)
             for task in stubborn:
-                logger.error("%s: the handler in %s ignores cancellation", self._peer, task)
+                self._journal.error(f"the handler in {task.get_name()} ignores cancellation")
 
     async def _handle(self, handler: Handler, request: jsonrpc.Request) -> None:
         try:
@@ -116,7 +116,7 @@ class Inbound:
             answer = jsonrpc.response(request.id, await handler(params))
         except Exception as error:  # noqa: BLE001 - foreign code; the server needs an answer
             what = f"the handler of {request.method[:80]} failed"
-            logger.error("%s: %s: %s", self._peer, what, _trace(error))
+            self._journal.error(f"{what}: {_trace(error)}")
             self._refuse(request, "the request could not be handled")
         else:
             self._outbox.put(answer)
@@ -130,7 +130,7 @@ class Inbound:
         try:
             return jsonrpc.decode_value(params)
         except jsonrpc.Unreadable as problem:
-            logger.warning("%s: params of %.80s are %s", self._peer, method, problem.reason)
+            self._journal.noise("params", f"sent params of {method[:80]} that are {problem.reason}")
             return None
 
 

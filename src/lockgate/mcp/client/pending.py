@@ -8,7 +8,6 @@ id that was never used as a stray (PB-038, PB-039). Answers are never swapped (S
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
 from typing import Any, TypeAlias
 
@@ -16,9 +15,8 @@ from msgspec import Raw
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.failures import Failures
+from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.protocol.jsonrpc import Failure, RequestId, Response
-
-logger = logging.getLogger(__name__)
 
 Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
@@ -72,11 +70,11 @@ class PendingRequests:
     timer of its own, set and taken back, costs as much as writing the frame.
     """
 
-    __slots__ = ("_clock", "_failures", "_last", "_next_look", "_open", "_peer", "stray")
+    __slots__ = ("_clock", "_failures", "_journal", "_last", "_next_look", "_open", "stray")
 
-    def __init__(self, failures: Failures) -> None:
+    def __init__(self, failures: Failures, journal: Journal | None = None) -> None:
         self._failures = failures
-        self._peer = failures.peer
+        self._journal = journal or Journal(failures.peer)
         self._open: dict[RequestId, Waiting] = {}
         self._last = 0
         self._clock: asyncio.TimerHandle | None = None
@@ -164,15 +162,14 @@ class PendingRequests:
             waiting = self._open.pop(twin, None)
             if waiting is not None:
                 error = self._failures.mistaken_id(waiting.method, identity, twin)
-                logger.warning("%s", error)
+                self._journal.noise("id", f"is misunderstood: {error}")
                 waiting.settle(error)
                 return
         elif 0 < identity <= self._last:
-            logger.debug("%s: late answer to request %d ignored", self._peer, identity)
+            self._journal.debug(f"late answer to request {identity} ignored")
             return
         self._note(f"response with unknown id {str(identity)[:80]} received")
 
     def _note(self, text: str) -> None:
-        level = logging.DEBUG if text == self.stray else logging.WARNING
-        self.stray = text
-        logger.log(level, "%s: %s", self._peer, text)
+        self.stray = self._journal.line(text)
+        self._journal.noise("answer", f"answers nothing: {text}")

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.inbound import Inbound
+from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.pending import PendingRequests
 from lockgate.mcp.protocol import jsonrpc
 from lockgate.mcp.protocol.jsonrpc import Failure, Incoming, Invalid, Notification, Response
 from lockgate.mcp.protocol.salvage import addressee
 
-logger = logging.getLogger(__name__)
-
 
 class FrameReceiver:
     """The `Receiver` of one connection. Never raises, whatever arrives."""
 
-    __slots__ = ("_inbound", "_lost", "_noise", "_peer", "_pending", "batches")
+    __slots__ = ("_inbound", "_journal", "_lost", "_pending", "batches")
 
     def __init__(
         self,
-        peer: str,
+        journal: Journal,
         pending: PendingRequests,
         inbound: Inbound,
         lost: Callable[[PeerError], None],
     ) -> None:
         """`lost` is told once, when the link is gone."""
-        self._peer = peer
+        self._journal = journal
         self._pending = pending
         self._inbound = inbound
         self._lost = lost
-        self._noise = 0
         self.batches = False
         """Whether a frame may be an array of messages, by the agreed revision."""
 
@@ -57,7 +54,7 @@ class FrameReceiver:
         elif asked is not None:
             self._inbound.unreadable(asked, why)
         else:
-            logger.warning("%s sent %s, ignored", self._peer, why)
+            self._journal.noise("size", f"sent {why}, ignored")
 
     def closed(self, error: PeerError) -> None:
         """The link is gone."""
@@ -81,11 +78,8 @@ class FrameReceiver:
         elif message.asked is not None:
             self._inbound.unreadable(message.asked, message.reason)
         else:
-            # Some programs print all the time: the first lines are worth a warning.
-            level = logging.WARNING if self._noise < 3 else logging.DEBUG
-            self._noise += 1
-            what = "%s sent something that is %s, ignored: %s"
-            logger.log(level, what, self._peer, message.reason, message.preview)
+            what = f"sent something that is {message.reason}, ignored: {message.preview}"
+            self._journal.noise("frame", what)
 
 
 def _bytes(count: int) -> str:

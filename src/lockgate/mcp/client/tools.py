@@ -78,11 +78,12 @@ class ToolClient:
         arguments are sent as they are. Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
-        dialect = session.connection.dialect
-        raw = await session.connection.ask(
-            lambda id: dialect.call_tool(id, name, arguments), timeout=timeout
+        connection = session.connection
+        call_tool = connection.dialect.call_tool
+        answer = await connection.exchange(
+            lambda id: call_tool(id, name, arguments), timeout=timeout
         )
-        result = parse_call_result(raw)
+        result = parse_call_result(connection.result_of(answer))
         if result.asks_for_input and session.revision.reads_result_type:
             raise PeerError(
                 f"{session.name} asks for input before it answers, which is not supported: the "

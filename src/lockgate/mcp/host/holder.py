@@ -12,11 +12,12 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ListedTools, ToolClient
 from lockgate.mcp.host.settings import ServerSettings
-from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus
+from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, in_brief
 from lockgate.mcp.protocol.eras import Era
 from lockgate.mcp.protocol.jsonrpc import METHOD_NOT_FOUND
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.base import Transport
+from lockgate.process.hidden import NOTHING, Hidden
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,9 @@ class ServerHolder:
         eras: MutableMapping[str, Era],
         listeners: Sequence[Listener],
         clock: Callable[[], float],
+        hidden: Hidden = NOTHING,
     ) -> None:
+        """`hidden` is what no reason and no line of the log may hold; see `Manager`."""
         self.settings = settings
         self.session: ServerSession | None = None
         """Set while READY, and after that for the tools that were made from it."""
@@ -55,6 +58,7 @@ class ServerHolder:
         self._eras = eras
         self._listeners = listeners
         self._clock = clock
+        self._hidden = hidden
         self._state = ServerState.CONNECTING
         self._reason: str | None = None
         self._fault: Fault | None = None
@@ -106,6 +110,7 @@ class ServerHolder:
                 probe_patience=self._probe_patience,
                 eras=self._eras,
                 listeners=self._listeners,
+                hidden=self._hidden,
             )
             self._connected = self._clock()
             self.listing = await _listed(session)
@@ -134,7 +139,10 @@ class ServerHolder:
         if state is ServerState.FAILED:
             if before is ServerState.CONNECTING:
                 reason = f"{reason} (after {self._seconds():.1f} s)"
-            logger.warning("MCP server %s: %s", self.settings.name, reason)
+            reason = self._hidden.hide(reason or "")
+            # Who starts servers is told by the report; that one is lost later, nobody would know.
+            level = logging.INFO if before is ServerState.CONNECTING else logging.WARNING
+            logger.log(level, "MCP server %s: %s", self.settings.name, in_brief(reason))
         self._state, self._reason, self._fault = state, reason, fault
         self._settled.set()
         return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
 from importlib.metadata import version
 from typing import TypeAlias
 
@@ -27,7 +27,9 @@ from lockgate.mcp.protocol.eras import Era
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.results import ListedTool
 from lockgate.mcp.transport.base import Transport
+from lockgate.process.hidden import NOTHING, Hidden
 from lockgate.schema.error import SchemaError
+from lockgate.showing import visible
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.registry import NameRefused, Registry
 from lockgate.traits import ConcurrencyBehavior
@@ -58,6 +60,7 @@ class Manager:
         probe_patience: float = PROBE_PATIENCE,
         eras: MutableMapping[str, Era] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        hidden: Callable[[ServerSettings], Iterable[str]] | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -65,7 +68,8 @@ class Manager:
         SPAWN_ALLOWANCE; `startup_budget` is the operator's lower one (S3-20). `listeners` hear the
         notifications of every server. `client` is who we say we are, by default lockgate and its
         version. `probe_patience` and `eras`: see `client.connect`. `clock` gives seconds, for
-        timings only. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget
+        timings only. `hidden` gives the values of a server that nothing said of it may hold, its
+        secrets. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget
         that is not over 0 or above the bound.
         """
         if bound is None:
@@ -83,6 +87,7 @@ class Manager:
                 eras=remembered,
                 listeners=listeners,
                 clock=clock,
+                hidden=NOTHING if hidden is None else Hidden(hidden(settings)),
             )
             for settings in servers
         )
@@ -98,9 +103,9 @@ class Manager:
 
     @property
     def failed(self) -> Mapping[str, str]:
-        """The servers that are not there now: configured name to reason."""
+        """The servers that are not there now: configured name to the reason in brief."""
         return {
-            status.name: status.reason or status.state.value
+            status.name: status.brief or status.state.value
             for status in self.statuses
             if status.state is ServerState.FAILED
         }
@@ -181,9 +186,8 @@ class Manager:
         holder.remarks.extend((*session.profile.remarks, *listing.remarks))
         holder.remarks.extend(_unused(settings, {listed.name for listed in listing.tools}))
         for out in holder.left_out:
-            logger.warning(
-                "MCP server %s: tool %.100r left out: %s", settings.name, out.tool, out.reason
-            )
+            what = visible(f"{out.tool:.100} left out: {out.reason:.300}")
+            logger.info("MCP server %s: tool %s", settings.name, what)
 
     def _ruled(
         self, settings: ServerSettings, session: ServerSession, listed: ListedTool
@@ -200,7 +204,7 @@ class Manager:
             if status.state is ServerState.READY:
                 missing.extend(_missing(holder.settings, status))
             elif status.required:
-                reason = status.reason or status.state.value
+                reason = status.brief or status.state.value
                 unreachable.append(f"required server {status.name} did not start: {reason}")
         return StartReport(self.statuses, tuple(unreachable), tuple(missing))
 

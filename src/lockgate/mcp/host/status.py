@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lockgate.errors import ContractError, Fault
+from lockgate.showing import visible
+
+BRIEF = 400
+"""Characters of a reason in brief."""
 
 
 class ServerState(enum.Enum):
@@ -41,7 +45,8 @@ class ServerStatus:
     transport: str
     """A short name of what it is reached by, without secrets."""
     reason: str | None = None
-    """Why it failed; None otherwise."""
+    """Why it failed, with the end of its standard error where that may help: several lines, in
+    which no configured secret is. None otherwise."""
     fault: Fault | None = None
     """What kind of failure that is."""
     seconds: float = 0.0
@@ -59,6 +64,11 @@ class ServerStatus:
     left_out: tuple[LeftOutTool, ...] = ()
     remarks: tuple[str, ...] = ()
     """What is odd about the server, its list or what is configured for it; one sentence each."""
+
+    @property
+    def brief(self) -> str | None:
+        """The reason on one line that fits into a sentence; None if there is none."""
+        return None if self.reason is None else in_brief(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,9 @@ class StartReport:
 
     @property
     def errors(self) -> Mapping[str, str]:
-        """By name of each server that did not start: why."""
+        """By name of each server that did not start: why, in brief."""
         return {
-            s.name: s.reason or s.state.value
+            s.name: s.brief or s.state.value
             for s in self.servers
             if s.state is not ServerState.READY
         }
@@ -90,3 +100,13 @@ class StartReport:
         """What the operator relies on and does not hold, all of it; None if everything holds."""
         problems = (*self.missing, *self.unreachable)
         return ContractError(*problems) if problems else None
+
+
+def in_brief(reason: str) -> str:
+    """What happened and the last that was said, on one line of at most `BRIEF` characters."""
+    first, *others = reason.strip().split("\n")
+    words = visible(f"{first} {'… ' if len(others) > 1 else ''}{others[-1]}" if others else first)
+    if len(words) <= BRIEF:
+        return words
+    head = words[: BRIEF // 2 - 1]
+    return f"{head} … {words[len(words) - (BRIEF - len(head) - 3) :]}"

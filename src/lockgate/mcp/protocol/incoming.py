@@ -46,7 +46,7 @@ PREVIEW = 200
 """Bytes of a frame that `Invalid.preview` shows."""
 
 
-class Response(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True, gc=False):
     """A request of ours was answered with a result."""
 
     id: RequestId
@@ -99,7 +99,7 @@ class Invalid(msgspec.Struct, frozen=True):
 Incoming: TypeAlias = Response | Failure | Request | Notification | Invalid
 
 
-class _Envelope(msgspec.Struct):
+class _Envelope(msgspec.Struct, gc=False):
     """What a frame may hold, with the parts that are decoded later left alone."""
 
     jsonrpc: Literal["2.0"]

@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-class Outgoing(msgspec.Struct, frozen=True):
+class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """One frame on its way out."""
 
     payload: bytes
@@ -71,7 +71,7 @@ class Outgoing(msgspec.Struct, frozen=True):
     """What the revision wants beside the body on transports that have headers."""
 
 
-class _RequestFrame(msgspec.Struct, tag_field="jsonrpc", tag="2.0"):
+class _RequestFrame(msgspec.Struct, tag_field="jsonrpc", tag="2.0", gc=False):  # JSON has no cycles
     id: RequestId
     method: str
     params: Any = UNSET

@@ -46,9 +46,9 @@ class Dialect:
 
     def __init__(self, revision: Revision, client: ClientIdentity) -> None:
         self.revision = revision
-        modern_era = revision.era is Era.MODERN
-        self._meta = _meta(revision, client) if modern_era else None
-        self._call_headers = None if modern_era else revision.headers(CALL_TOOL)
+        self._meta = _meta(revision, client) if revision.era is Era.MODERN else None
+        self._call_headers = "", revision.headers(CALL_TOOL, "")
+        """The name in the last call and its headers: often those of the next."""
 
     def request(
         self, id: RequestId, method: str, params: Mapping[str, Any] | None = None
@@ -69,13 +69,14 @@ class Dialect:
 
     def call_tool(self, id: RequestId, name: str, arguments: Mapping[str, Any]) -> Outgoing:
         """`tools/call`, by the tool's original name."""
-        headers = self._call_headers
+        last, headers = self._call_headers
+        if name != last:
+            headers = self.revision.headers(CALL_TOOL, name)
+            self._call_headers = name, headers
         if self._meta is not None:
             params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=self._meta)
         else:
             params = legacy.CallToolRequestParams(name=name, arguments=arguments)
-        if headers is None:
-            headers = self.revision.headers(CALL_TOOL, name)
         return jsonrpc.request(id, CALL_TOOL, params, headers=headers)
 
     def cancelled(self, id: RequestId, reason: str | None = None) -> Outgoing:

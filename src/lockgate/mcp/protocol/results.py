@@ -52,7 +52,7 @@ COMPLETE = "complete"
 """The `resultType` of a final answer; also what an absent one means."""
 
 
-class CallResult(msgspec.Struct, frozen=True):
+class CallResult(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     """The answer to `tools/call`."""
 
     content: tuple[Content, ...] = ()
@@ -74,7 +74,7 @@ class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=F
     annotations: dict[str, Any] | None = None
 
 
-class _TextResult(msgspec.Struct, frozen=True, rename="camel", gc=False):
+class _TextResult(msgspec.Struct, frozen=True, rename="camel", gc=False):  # JSON has no cycles
     """What nearly every result is: blocks of text, and nothing odd about them."""
 
     content: list[_TextBlock]

@@ -7,7 +7,7 @@ of how much it explains: the exit of the process, then the end of its output, th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from lockgate.mcp.transport.sendqueue import SendQueue
 from lockgate.mcp.transport.writer import FrameWriter
 from lockgate.process.child import Child, Grace
 from lockgate.process.environment import child_environment
+from lockgate.process.hidden import Hidden
 from lockgate.process.program import Program, expand_home
 from lockgate.process.tail import LastLines
 
@@ -42,12 +43,14 @@ class StdioTransport:
         grace: Grace | None = None,
         frame_limit: int = LIMIT,
         on_stderr: Callable[[str], None] | None = None,
+        hidden: Iterable[str] = (),
     ) -> None:
         """`peer` is the configured name of the server, for messages.
 
         `environ` is the host's environment; the child gets its safe part and what the endpoint
         sets. `frame_limit` bytes are the most that one arriving frame may have. `on_stderr` is
-        told each line of the program's standard error, printable and cut.
+        told each line of the program's standard error, printable and cut. `hidden` are the values
+        that nobody is to be told: they are taken out of what it writes there.
         """
         self._endpoint = endpoint
         self._peer = peer
@@ -55,6 +58,7 @@ class StdioTransport:
         self._grace = grace
         self._frame_limit = frame_limit
         self._on_stderr = on_stderr
+        self._hidden = Hidden(hidden)
 
     def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
         """Start the program. See `Transport.open`; leaving takes the grace periods at most."""
@@ -66,7 +70,7 @@ class StdioTransport:
 
     @asynccontextmanager
     async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        tail = LastLines(self._on_stderr)
+        tail = LastLines(self._on_stderr, hidden=self._hidden)
         link = _StdioLink(self._peer, receiver, LineFramer(self._frame_limit), tail)
         child = await Child.start(self._program(), link, self._grace)
         link.attach(child)

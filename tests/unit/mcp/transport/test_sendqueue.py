@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.mcp.transport.sendqueue import SendQueue
+from lockgate.testing.turns import turns
 
 
 class Pipe:
@@ -33,12 +34,6 @@ class Pipe:
         self.queue.drain()
 
 
-async def turns() -> None:
-    """Let everyone who can run do so."""
-    for _ in range(30):
-        await asyncio.sleep(0)
-
-
 @given(st.lists(st.tuples(st.sampled_from("sdc"), st.integers(0, 5)), max_size=40))
 def test_order_is_kept_whatever_happens(moves: list[tuple[str, int]]) -> None:
     """Sending, draining and cancelling in any order: what is written is in the order of coming,
@@ -55,15 +50,15 @@ def test_order_is_kept_whatever_happens(moves: list[tuple[str, int]]) -> None:
             elif sends:
                 sends[value % len(sends)].cancel()
             if value % 2:
-                await turns()
-        await turns()
+                await turns(30)
+        await turns(30)
         withdrawn = [number for number, task in enumerate(sends) if task.cancelled()]
         assert pipe.written == sorted(pipe.written)
         assert not set(withdrawn) & set(pipe.written)
         waiting = [task for task in sends if not task.done()]
         assert not waiting or pipe.room <= 0
         pipe.drain(1000)
-        await turns()
+        await turns(30)
         assert all(task.done() for task in sends)
 
     asyncio.run(play())
@@ -73,10 +68,10 @@ async def test_a_turn_that_is_not_used_is_passed_on() -> None:
     """Called and cancelled in the same moment: the next one is called instead."""
     pipe = Pipe()
     first, second = (asyncio.create_task(pipe.send(number)) for number in (1, 2))
-    await turns()
+    await turns(30)
     pipe.drain(1)
     first.cancel()
-    await turns()
+    await turns(30)
     assert (first.cancelled(), second.done(), pipe.written) == (True, True, [2])
 
 
@@ -85,7 +80,7 @@ async def test_all_are_let_go_when_it_is_dissolved() -> None:
     queue = SendQueue()
     queue.fill()
     waiting = [asyncio.create_task(queue.wait()) for _ in range(3)]
-    await turns()
+    await turns(30)
     queue.dissolve()
     await asyncio.wait(waiting, timeout=5)
     assert all(task.done() and not task.cancelled() for task in waiting)

@@ -1,0 +1,90 @@
+"""Several layers made one, and whether what they say together can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.settings.assembly import Assembly, servers_of
+from lockgate.settings.findings import Findings
+from lockgate.settings.keys import ROOT
+from lockgate.settings.layers import Layers
+from lockgate.settings.reading import Draft, Given, merge_drafts
+
+_STARTED_BY: Final = ("command", "args", "env", "cwd")
+"""The keys that say what a server is; trust given to one program is not trust in another."""
+
+
+def join(drafts: Sequence[Draft], findings: Findings) -> Draft:
+    """The layers, earlier ones first, as one. Trust that would be inherited goes to `findings`."""
+    merged: Draft = {}
+    for draft in drafts:
+        _refuse_inherited_trust(merged, draft, findings)
+        merged = merge_drafts(ROOT, merged, draft)
+    return merged
+
+
+def faults_of(layers: Layers, drafts: Sequence[Draft], own: Draft) -> Findings:
+    """What keeps layers, read as they were written, from being used, whatever variables hold.
+
+    `own` is the draft of the person's own file.
+    """
+    findings = Findings()
+    merged = _without_references(join(drafts, findings))
+    Assembly(layers, merged, findings, servers_of(own)).config()
+    return findings
+
+
+def _without_references(draft: Draft) -> Draft:
+    # A number or a switch that a variable will hold is still text: its default stands in for it.
+    if "mcp" not in draft:
+        return draft
+    mcp: Draft = draft["mcp"].value
+    kept = {key: given for key, given in mcp.items() if key == "servers"}
+    servers: dict[str, Given] = {}
+    open_bound = False
+    for name, given in servers_of(draft).items():
+        server: Draft = given.value
+        awaited = {
+            key
+            for key in ("requestTimeout", "required")
+            if key in server and isinstance(server[key].value, str)
+        }
+        open_bound = open_bound or "requestTimeout" in awaited
+        rest = {key: value for key, value in server.items() if key not in awaited}
+        servers[name] = Given(rest, given.place, given.path)
+    if "servers" in kept:
+        kept["servers"] = Given(servers, kept["servers"].place, kept["servers"].path)
+    budget = mcp.get("startupBudget")
+    if budget is not None and not isinstance(budget.value, str) and not open_bound:
+        kept["startupBudget"] = budget
+    return {**draft, "mcp": Given(kept, draft["mcp"].place, draft["mcp"].path)}
+
+
+def _refuse_inherited_trust(earlier: Draft, later: Draft, findings: Findings) -> None:
+    before, after = (servers_of(draft) for draft in (earlier, later))
+    for name, given in after.items():
+        old: Draft = before[name].value if name in before else {}
+        new: Draft = given.value
+        changed = next((new[key] for key in _STARTED_BY if key in new), None)
+        if not old or changed is None:
+            continue
+        trusted = old.get("annotationTrust")
+        if trusted and trusted.value is AnnotationTrust.TRUST and "annotationTrust" not in new:
+            findings.add(
+                changed.place,
+                changed.path,
+                f'server "{name}": changes what is started, while {trusted.place} trusts it',
+                "say annotationTrust here as well, or give the server another name",
+            )
+        told: Mapping[str, Given] = old["verdicts"].value if "verdicts" in old else {}
+        again: Mapping[str, Given] = new["verdicts"].value if "verdicts" in new else {}
+        if left := [tool for tool in told if tool not in again]:
+            findings.add(
+                changed.place,
+                changed.path,
+                f'server "{name}": changes what is started, while {told[left[0]].place} has a'
+                f" verdict on its tools",
+                f"repeat the verdicts here ({', '.join(left)}), or use another name",
+            )

@@ -1,0 +1,143 @@
+"""What a found file would loosen, against what holds without it (B-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram
+from lockgate.settings.entries import RuleText
+from lockgate.settings.reading import Draft, Given
+from lockgate.settings.telling import word
+from lockgate.traits import SideEffectLevel
+
+_SHOWN_INSTRUCTIONS: Final = 300
+_ASKED: Final[Mapping[SideEffectLevel | None, str]] = {
+    None: "ask about every call",
+    SideEffectLevel.READ_ONLY: "ask about no call that only reads",
+    SideEffectLevel.MUTATING: "ask about destructive calls only",
+}
+_EXEMPT_ORDER: Final = (None, SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING)
+_STARTED_BY: Final = ("command", "args", "env", "cwd")
+
+
+def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
+    """One sentence for each thing that the file of `draft` would trust, widen or let pass.
+
+    `own` is what the person's own file says; what neither gives has its default. Each sentence
+    completes "It would ...".
+    """
+    servers = _servers(draft)
+    return (
+        *_of_servers(servers, _servers(own)),
+        *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
+        *_of_agent(_section(draft, "agent"), _section(own, "agent")),
+        *_of_audit(_section(draft, "audit")),
+        *_of_permissions(_section(draft, "permissions"), _section(own, "permissions")),
+    )
+
+
+def _of_servers(servers: Mapping[str, Given], own: Mapping[str, Given]) -> Iterator[str]:
+    for name, given in servers.items():
+        server: Draft = given.value
+        if _value(server, "annotationTrust", None) is AnnotationTrust.TRUST:
+            yield f"believe what {name} says of its own tools"
+        if verdicts := _value(server, "verdicts", {}):
+            yield f"take its own word on tools of {name}: {', '.join(map(word, verdicts))}"
+        if name in own and (changed := [key for key in server if key not in _TOLD]):
+            yield f"change what your own configuration says of {name}: {', '.join(changed)}"
+
+
+_TOLD: Final = frozenset({*_STARTED_BY, "annotationTrust", "verdicts"})
+"""Keys of a server that the summary tells of in full."""
+
+
+def _of_approvals(found: Draft, own: Draft) -> Iterator[str]:
+    default = ApprovalSettings()
+    exempt = "exemptAtOrBelow"
+    before = _value(own, exempt, default.exempt_at_or_below)
+    after = _value(found, exempt, before)
+    wider = _EXEMPT_ORDER.index(after) > _EXEMPT_ORDER.index(before)
+    if wider or (exempt in found and after is SideEffectLevel.MUTATING):
+        asks = _ASKED[before].replace("ask about", "asks about", 1)
+        yield _ASKED[after] + _against(own, exempt, asks)
+    for who in ("attended", "unattended"):
+        asked = _value(own, who, getattr(default, who))
+        more = [approver for approver in _value(found, who, ()) if approver not in asked]
+        if more:
+            names = (
+                word(approver.command[0]) if isinstance(approver, ApproverProgram) else approver
+                for approver in more
+            )
+            yield f"take answers in {who} runs from: {', '.join(names)}"
+
+
+def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
+    default = AgentSettings()
+    ceiling = _value(found, "ceiling", None)
+    if ceiling is SideEffectLevel.MUTATING:
+        before = _value(own, "ceiling", default.ceiling)
+        yield "set the ceiling to mutating" + _against(own, "ceiling", f"has {before.value}")
+    # A narrower offer loosens nothing; without one of the person's own every tool is offered.
+    offered: tuple[str, ...] | None = _value(own, "offer", default.offer)
+    if offered is not None:
+        wider = [text for text in _value(found, "offer", ()) if not _offers(offered, text)]
+        if wider:
+            listed = ", ".join(map(word, wider))
+            yield f"offer the agent what your own configuration does not: {listed}"
+    if (model := _value(found, "model", None)) is not None:
+        yield f"run the model {word(model)}"
+    if (instructions := _value(found, "instructions", None)) is not None:
+        text = word(instructions[:_SHOWN_INSTRUCTIONS])
+        rest = len(instructions) - _SHOWN_INSTRUCTIONS
+        yield f"tell the model: {text}" + (f" and {rest} more characters" if rest > 0 else "")
+
+
+def _of_audit(found: Draft) -> Iterator[str]:
+    if _value(found, "content", False) is not False:
+        yield "write the values of arguments into the record of calls"
+    if "keep" in found:
+        yield "change how long records of calls are kept"
+
+
+def _of_permissions(found: Draft, own: Draft) -> Iterator[str]:
+    allowed = {(rule.text, rule.when) for rule in _rules(own)}
+    for rule in _rules(found):
+        if (rule.text, rule.when) in allowed:
+            continue
+        when = {"unattended": " in unattended runs", "any": ", in unattended runs as well"}
+        yield f"allow {word(rule.text)} without asking you{when.get(rule.when or '', '')}"
+
+
+def _offers(patterns: tuple[str, ...], text: str) -> bool:
+    try:
+        wanted = parse_pattern(text)
+        offered = [parse_pattern(pattern) for pattern in patterns]
+    except PatternError:
+        return text in patterns
+    return any(
+        pattern.server == wanted.server and pattern.tool in (None, wanted.tool)
+        for pattern in offered
+    )
+
+
+def _against(own: Draft, key: str, said: str) -> str:
+    return f" (your own configuration {said})" if key in own else ""
+
+
+def _rules(permissions: Draft) -> tuple[RuleText, ...]:
+    return _value(permissions, "allow", ())
+
+
+def _servers(draft: Draft) -> Mapping[str, Given]:
+    return _value(_section(draft, "mcp"), "servers", {})
+
+
+def _section(draft: Draft, name: str) -> Draft:
+    return draft[name].value if name in draft else {}
+
+
+def _value(draft: Draft, name: str, default: Any) -> Any:
+    return draft[name].value if name in draft else default

@@ -1,0 +1,67 @@
+"""Who has the floor: nothing is said while somebody asks, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lockgate.bridges.voice import Voice
+
+
+async def test_what_is_said_during_a_question_comes_after_it() -> None:
+    """In order; before and after a question it is said at once."""
+    heard: list[str] = []
+    voice = Voice(heard.append)
+    voice.say("a")
+    async with voice.asking():
+        voice.say("b")
+        voice.say("c")
+        assert heard == ["a"]
+    voice.say("d")
+    assert heard == ["a", "b", "c", "d"]
+
+
+async def test_it_is_said_however_the_question_ends() -> None:
+    """A question that fails or is cancelled takes no line with it."""
+    heard: list[str] = []
+    voice = Voice(heard.append)
+
+    async def asked() -> None:
+        async with voice.asking():
+            voice.say("a")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await asked()
+    assert heard == ["a"]
+
+
+async def test_what_is_kept_is_bounded_and_the_rest_counted() -> None:
+    """Whoever talks on while a person thinks fills no memory."""
+    heard: list[str] = []
+    voice = Voice(heard.append)
+    async with voice.asking():
+        for n in range(1_234):
+            voice.say(str(n))
+    assert heard == [*map(str, range(1_000)), "... and 234 more that were not kept"]
+    async with voice.asking():
+        voice.say("x")
+    assert heard[-1] == "x"
+
+
+async def test_a_closed_stream_harms_no_answer() -> None:
+    """The floor is free again, and nothing is raised into the question."""
+
+    def closed(text: str) -> None:
+        raise BrokenPipeError(text)
+
+    voice = Voice(closed)
+    async with voice.asking():
+        voice.say("a")
+    async with voice.asking():
+        pass
+
+
+async def test_by_default_it_is_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a program's own lines go."""
+    Voice().say("hello")
+    assert capsys.readouterr().err == "hello\n"
