@@ -4,6 +4,7 @@
 
 The call is one that goes through: a read-only tool, within the ceiling, its arguments checked
 against the schema, no question. Rules are bound to the snapshot and warm, as inside a turn.
+Beside it stands what a shell line costs: read, analysed and judged by two hundred patterns.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from lockgate.calls.decide import Facts, Run, decide
 from lockgate.decision import Decision
 from lockgate.policy.ceiling import whole
 from lockgate.rules.bind import bind
+from lockgate.rules.command.line import analyse
+from lockgate.rules.command.pattern import CommandPattern
+from lockgate.rules.command.verdict import judge
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Environment, Execution, ToolContext
@@ -34,6 +38,10 @@ SIZES = ((1, 1), (200, 1), (1, 1000), (200, 1000))
 """(rules, tools)"""
 MICROSECONDS = 15
 """The most that a plain decision may take with 200 rules."""
+
+LINE_MILLISECONDS = 0.5
+"""The most that a shell line of the length below may take."""
+SHELL_LINE = 'git log --oneline -n 5 | head -3 && if [ -f a ]; then cat "$(ls | head -1)" > b; fi'
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -89,6 +97,17 @@ def decider(rules: int, tools: int) -> Callable[[], object]:
     return once
 
 
+def line_judge() -> Callable[[], object]:
+    """One shell line, from its text to the verdict."""
+    allow = [CommandPattern.parse(f"tool-{number}:*") for number in range(100)]
+    deny = [CommandPattern.parse(f"other-{number} x:*") for number in range(100)]
+
+    def once() -> object:
+        return judge(analyse(SHELL_LINE), allow, deny)
+
+    return once
+
+
 def measure(once: Callable[[], object], calls: int) -> Figures:
     """Microseconds of CPU a decision."""
     start = time.process_time()
@@ -106,19 +125,24 @@ def main() -> None:
     options = parser.parse_args()
     rounds, calls = (1, 10) if options.smoke else (options.rounds, options.calls)
     deciders = {f"{r} rules, {t} tools": decider(r, t) for r, t in SIZES}
-    measured: dict[str, list[Figures]] = {name: [] for name in deciders}
+    judge_line = line_judge()
+    measured: dict[str, list[Figures]] = {name: [] for name in (*deciders, "shell line")}
     for _ in range(rounds):
         for name, once in deciders.items():
             measured[name].append(measure(once, calls))
+        measured["shell line"].append(measure(judge_line, max(1, calls // 50)))
     print(f"{rounds} rounds of {calls} decisions")
-    print(conditions("lockgate", "jsonschema-rs"))
+    print(conditions("lockgate", "jsonschema-rs", "tree-sitter-bash"))
     smallest, *_, largest = deciders
     for name in deciders:
         times = ratio(measured, "µs", name, smallest)
         print(f"  {name:22} {spread(measured, 'µs', name)} µs, {times}x the smallest")
+    print(f"  {'shell line':22} {spread(measured, 'µs', 'shell line')} µs")
     many = spread(measured, "µs", "200 rules, 1 tools").over(MICROSECONDS)
     print(verdict(f"200 rules against {MICROSECONDS} µs", many, 1.0))
     grown = ratio(measured, "µs", largest, smallest)
+    line = spread(measured, "µs", "shell line").over(LINE_MILLISECONDS * 1000)
+    print(verdict(f"a shell line against {LINE_MILLISECONDS} ms", line, 1.0))
     print(verdict("the largest against the smallest", grown, 1.5))
 
 

@@ -123,8 +123,8 @@ def test_verify_says_what_was_done_to_the_record(audited: Project) -> None:
     assert done.stdout.endswith("The record holds.\n")
     head = next(line for line in done.stdout.splitlines() if line.startswith("head: "))[6:]
     assert audited.run("audit", "verify", "--head", head).returncode == 0
-    segment = max(directory_of(audited).glob("*.jsonl"), key=lambda path: path.stat().st_size)
-    assert segment.read_bytes().count(b"\n") == 3
+    segments = directory_of(audited).glob("*.jsonl")
+    [segment] = (path for path in segments if path.read_bytes().count(b"\n") == 3)
     whole = segment.read_bytes()
     lines = whole.splitlines(keepends=True)
     cases = {
@@ -155,6 +155,20 @@ def test_a_project_without_calls(project: Project) -> None:
     done = project.run("audit", "tail", named=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "No calls.\n")
     assert not project.state.exists()
+
+
+def test_a_record_that_can_not_be_read_is_told(project: Project) -> None:
+    """A file in the place of the directory: which, and why, and no traceback."""
+    state = project.state / "lockgate"
+    project.run("audit", "tail", named=False)
+    project.sections["agent"] = {"ceiling": "read-only"}
+    project.run("tools")
+    [own] = state.iterdir()
+    (own / "audit").write_text("in the way")
+    done = project.run("audit", "tail")
+    assert done.returncode == 2
+    assert "audit" in done.stderr
+    assert "can not be read" in done.stderr
 
 
 @pytest.mark.req("B-02")

@@ -6,7 +6,8 @@ import datetime
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import msgspec
 
 from lockgate.cli.exit import Exit
 from lockgate.cli.options import config_option, find_layers, json_option, print_json
+from lockgate.errors import ConfigError, ContractError, Problem
 
 FOLLOW_SECONDS: Final = 0.25
 """How often a log that is followed is looked at."""
@@ -85,8 +87,9 @@ def tail(
 
     directory = find_layers(config).state_dir / "audit"
     which = Wanted(since=_moment(since, time.time()), **wanted)
-    follower = Follower(directory) if follow else None
-    reading = find_calls(directory, which, lines)
+    with _readable(directory):
+        follower = Follower(directory) if follow else None
+        reading = find_calls(directory, which, lines)
 
     def tell(call: AuditedCall) -> None:
         if as_json:
@@ -104,7 +107,9 @@ def tail(
     for fault in reading.faults:
         click.echo(f"not read: {fault}", err=True)
     while follower is not None:
-        for call in follower.news():
+        with _readable(directory):
+            news = list(follower.news())
+        for call in news:
             if which.takes(call):
                 tell(call)
         threading.Event().wait(FOLLOW_SECONDS)
@@ -130,7 +135,9 @@ def show(call: str, config: Path | None, as_json: bool) -> int:
     from lockgate.stores.audit_index import find_calls
     from lockgate.stores.audit_reader import Wanted
 
-    found = find_calls(find_layers(config).state_dir / "audit", Wanted(call=call)).calls
+    directory = find_layers(config).state_dir / "audit"
+    with _readable(directory):
+        found = find_calls(directory, Wanted(call=call)).calls
     ids = {each.decision.call for each in found}
     if call in ids:
         found = tuple(each for each in found if each.decision.call == call)
@@ -183,7 +190,6 @@ def verify(
       lockgate audit verify
       lockgate audit verify --head 12:9f3c...
     """
-    from lockgate.errors import ContractError
     from lockgate.stores.audit_verify import verify as verify_log
     from lockgate.stores.chain import parse_head
     from lockgate.stores.segments import segments_in
@@ -193,14 +199,16 @@ def verify(
     if head is not None and noted is None:
         raise click.UsageError("--head is a number, a colon and 32 hexadecimal digits")
     directory = directory or state / "audit"
-    secret = _key(key or state / "audit.key")
+    with _readable(key or state / "audit.key"):
+        secret = _key(key or state / "audit.key")
     if secret is None:
         if next(segments_in(directory), None) is None and noted is None:
             secret = b"there is nothing to verify"
         else:
             path = key or state / "audit.key"
             raise ContractError(f"the record can not be verified: its key, {path}, is missing")
-    found = verify_log(directory, secret, noted)
+    with _readable(directory):
+        found = verify_log(directory, secret, noted)
     if as_json:
         print_json(
             {
@@ -233,6 +241,16 @@ def verify(
         return Exit.DONE
     click.echo("The record is not as it was written.", err=True)
     return Exit.CONTRACT
+
+
+@contextmanager
+def _readable(path: Path) -> Generator[None]:
+    """What can not be read ends the command in words."""
+    try:
+        yield
+    except OSError as error:
+        what = f"can not be read: {error.strerror or type(error).__name__}"
+        raise ConfigError(Problem(what, file=path)) from error
 
 
 def _key(path: Path) -> bytes | None:

@@ -32,7 +32,6 @@ from lockgate.stores.segments import (
     SegmentName,
     SegmentRecord,
     hold,
-    is_written,
     segments_in,
 )
 from lockgate.stores.state import private_directory
@@ -232,12 +231,12 @@ def _writable(value: Any) -> Any:
 
 
 def expired(directory: Path, before: float) -> list[str]:
-    """Segments whose last record is older than Unix time `before`, those being written left out."""
+    """Segments whose last record is older than Unix time `before`."""
     day = datetime.datetime.fromtimestamp(max(0.0, before), datetime.UTC).strftime("%Y%m%d")
     return [
         path.name
         for name, path in segments_in(directory)
-        if name.day <= day and path.stat().st_mtime < before and not is_written(path)
+        if name.day <= day and path.stat().st_mtime < before
     ]
 
 

@@ -66,7 +66,7 @@ def find_calls(
     if size >= index_from:
         try:
             return AuditReading(_Index(directory).find(wanted, limit), ())
-        except sqlite3.OperationalError:
+        except (sqlite3.OperationalError, OSError):
             # Nothing that is told depends on the copy: read what it was made of.
             pass
         except sqlite3.DatabaseError:

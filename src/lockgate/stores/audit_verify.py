@@ -23,6 +23,9 @@ from lockgate.stores.segments import SegmentRecord, is_written, segments_in
 MAX_FAULTS: Final = 20
 """Faults that are told of one file; one is as good as a thousand."""
 
+MAX_FIRST: Final = 4096
+"""Bytes that the first line of a segment never reaches."""
+
 _FIRST: Final = msgspec.json.Decoder(SegmentRecord)
 
 
@@ -75,7 +78,7 @@ class _Checked:
     lines: int
     faults: list[str]
     known: dict[int, str]
-    """Number to MAC of the lines that hold."""
+    """Number to MAC of those lines that were asked for, if they hold."""
 
     def fault(self, text: str) -> None:
         if len(self.faults) < MAX_FAULTS:
@@ -97,14 +100,16 @@ def verify(directory: Path, key: bytes, noted: Head | None = None) -> Verificati
 
     data = read_list(directory, look)
     listed = _List(sealer, data, noted)
-    reports: dict[str, _Segment] = {}
-    for name, path, written in found:
-        reports[name] = _Segment(sealer, name, path, written)
-    for segment in reports.values():
-        if segment.previous is not None:
-            listed.ends.setdefault(segment.previous[0], segment.previous[1])
-    done = [segment.report(listed) for segment in reports.values()]
-    gone = sorted(listed.opened - listed.removed - set(reports))
+    firsts = {name: _first(path) for name, path, _ in found}
+    for first in firsts.values():
+        if first is not None and first.previous is not None and first.key == sealer.key_id:
+            before = first.previous
+            listed.ends.setdefault(before.segment, Head(before.seq, before.mac))
+    done = [
+        _report(name, _segment(sealer, name, path, firsts[name], listed), written, listed)
+        for name, path, written in found
+    ]
+    gone = sorted(listed.opened - listed.removed - set(firsts))
     done += [
         SegmentReport(name, SegmentState.BROKEN, 0, ("is listed, and the file is missing",))
         for name in gone
@@ -127,7 +132,8 @@ class _List:
         if first is not None and first.event == "key" and first.key != sealer.key_id:
             self.checked = _Checked(None, 0, [_other_key(first.key, sealer)], {})
         else:
-            self.checked = _check(lines, sealer, None)
+            wanted = frozenset[int]() if noted is None else frozenset({noted.seq})
+            self.checked = _check(lines, sealer, None, wanted)
         for line in lines:
             entry = parse_listed(line)
             if entry is None:
@@ -144,53 +150,49 @@ class _List:
             )
 
 
-class _Segment:
-    """One segment, checked by itself."""
-
-    def __init__(self, sealer: Sealer, name: str, path: Path, written: bool) -> None:
-        self.name = name
-        self.written = written
-        self.previous: tuple[str, Head] | None = None
-        lines = path.read_bytes().split(b"\n")[:-1]
-        first = _first(lines[0]) if lines else None
-        if first is None:
-            self.checked = _Checked(None, 0, ["line 1, which begins a segment, is missing"], {})
-            return
-        if first.key != sealer.key_id:
-            self.checked = _Checked(None, 0, [_other_key(first.key, sealer)], {})
-            return
-        self.checked = _check(lines, sealer, first.start)
-        if first.segment != name:
-            self.checked.fault("is another segment under this name")
-        if first.previous is not None and first.start is not None:
-            self.previous = (first.previous.segment, first.start)
-
-    def report(self, listed: _List) -> SegmentReport:
-        """What is known of it, with what is noted of its end elsewhere."""
-        checked = self.checked
-        if self.name not in listed.opened:
-            checked.fault("is not in the list of segments")
-        end = listed.ends.get(self.name)
-        if end is not None and checked.head is not None:
-            if checked.head.seq < end.seq:
-                count = end.seq - checked.head.seq
-                checked.fault(f"its end is cut off: {count} line{'s are' if count > 1 else ' is'}"
-                              " missing")  # fmt: skip
-            elif checked.known.get(end.seq, end.mac) != end.mac:
-                checked.fault("its last line is not the one that was noted")
-            elif checked.head.seq > end.seq:
-                checked.fault("it goes on after the end that was noted")
-        if checked.faults:
-            state = SegmentState.BROKEN
-        elif end is not None:
-            state = SegmentState.OK
-        else:
-            state = SegmentState.OPEN if self.written else SegmentState.UNCLOSED
-        return SegmentReport(self.name, state, checked.lines, tuple(checked.faults))
+def _segment(
+    sealer: Sealer, name: str, path: Path, first: SegmentRecord | None, listed: _List
+) -> _Checked:
+    """One segment by itself."""
+    if first is None:
+        return _Checked(None, 0, ["line 1, which begins a segment, is missing"], {})
+    if first.key != sealer.key_id:
+        return _Checked(None, 0, [_other_key(first.key, sealer)], {})
+    end = listed.ends.get(name)
+    wanted = frozenset[int]() if end is None else frozenset({end.seq})
+    checked = _check(path.read_bytes().split(b"\n")[:-1], sealer, first.start, wanted)
+    if first.segment != name:
+        checked.fault("is another segment under this name")
+    return checked
 
 
-def _check(lines: list[bytes], sealer: Sealer, start: Head | None) -> _Checked:
-    """Every line against the one before it.
+def _report(name: str, checked: _Checked, written: bool, listed: _List) -> SegmentReport:
+    """What is known of a segment, with what is noted of its end elsewhere."""
+    if name not in listed.opened:
+        checked.fault("is not in the list of segments")
+    end = listed.ends.get(name)
+    if end is not None and checked.head is not None:
+        if checked.head.seq < end.seq:
+            count = end.seq - checked.head.seq
+            what = "1 line is" if count == 1 else f"{count} lines are"
+            checked.fault(f"its end is cut off: {what} missing")
+        elif checked.known.get(end.seq) != end.mac:
+            checked.fault("its last line is not the one that was noted")
+        elif checked.head.seq > end.seq:
+            checked.fault("it goes on after the end that was noted")
+    if checked.faults:
+        state = SegmentState.BROKEN
+    elif end is not None:
+        state = SegmentState.OK
+    else:
+        state = SegmentState.OPEN if written else SegmentState.UNCLOSED
+    return SegmentReport(name, state, checked.lines, tuple(checked.faults))
+
+
+def _check(
+    lines: list[bytes], sealer: Sealer, start: Head | None, wanted: frozenset[int]
+) -> _Checked:
+    """Every line against the one before it; the MACs of the `wanted` numbers are kept.
 
     After a fault it goes on from what the line itself says, so that each fault is told by itself.
     """
@@ -209,7 +211,8 @@ def _check(lines: list[bytes], sealer: Sealer, start: Head | None) -> _Checked:
         fits = said in macs or not before
         if link.seq == seq + 1 and fits:
             checked.lines += 1
-            checked.known[link.seq] = link.mac
+            if link.seq in wanted:
+                checked.known[link.seq] = link.mac
         elif link.seq > seq + 1:
             missing = link.seq - seq - 1
             what = "a line is" if missing == 1 else f"{missing} lines are"
@@ -225,13 +228,17 @@ def _check(lines: list[bytes], sealer: Sealer, start: Head | None) -> _Checked:
     return checked
 
 
-def _first(line: bytes) -> SegmentRecord | None:
+def _first(path: Path) -> SegmentRecord | None:
+    """The first line of a segment; None if it is none."""
+    with path.open("rb") as file:
+        line = file.readline(MAX_FIRST)
     try:
-        record = _FIRST.decode(line)
+        record = _FIRST.decode(line) if line.endswith(b"\n") else None
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    start = record.start
-    return record if start is None or parse_head(str(start)) is not None else None
+    if record is None or record.start is None:
+        return record
+    return record if parse_head(str(record.start)) is not None else None
 
 
 def _other_key(key: str, sealer: Sealer) -> str:

@@ -19,6 +19,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from lockgate.stores.chain import Chain, Head, Sealer, link_of
+from lockgate.stores.segments import is_written
 
 FILE: Final = "heads"
 LOCK: Final = "heads.lock"
@@ -78,7 +79,8 @@ class Heads:
             append(Listed("closed", self._time(), segment, head))
 
     def remove(self, segments: Iterable[str]) -> list[str]:
-        """Delete segments, each listed as removed before; those that were there.
+        """Delete segments, each listed as removed before; returns those. One that is being
+        written stays.
 
         Raises OSError; what was deleted until then is listed.
         """
@@ -86,7 +88,8 @@ class Heads:
         with self._appending() as append:
             for segment in segments:
                 path = self._directory / segment
-                if path.exists():
+                # Under the lock nobody is just beginning one, so an unlocked file has no writer.
+                if path.exists() and not is_written(path):
                     append(Listed("removed", self._time(), segment))
                     path.unlink()
                     gone.append(segment)

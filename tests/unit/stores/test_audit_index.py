@@ -90,6 +90,9 @@ def test_a_spoiled_index_is_made_anew_or_done_without(
         other.execute("PRAGMA user_version = 99")
     other.close()
     assert len(find_calls(tmp_path, wanted, index_from=0).calls) == 1
+    index.unlink()
+    index.mkdir()
+    assert len(find_calls(tmp_path, wanted, index_from=0).calls) == 1
 
 
 def test_what_is_gone_is_forgotten(tmp_path: Path, audit_log: MakeLog, decided: Decided) -> None:

@@ -13,7 +13,7 @@ error: `git*` would be `git-evil` as well.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from lockgate.rules.command.command import Command
@@ -50,6 +50,12 @@ class CommandPattern:
     """Whether further words may follow."""
     source: str | None = None
     """Where the rule stands (file and key path), for reasons."""
+    base_name: str = field(init=False, repr=False, compare=False)
+    """The last part of the first word; empty for every command. To look patterns up by."""
+
+    def __post_init__(self) -> None:
+        base = self.words[0].rpartition("/")[2] if self.words else ""
+        object.__setattr__(self, "base_name", base)
 
     @classmethod
     def parse(cls, text: str, source: str | None = None) -> Self:

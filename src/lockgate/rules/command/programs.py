@@ -29,12 +29,18 @@ class _Options:
     """Whether the first operand is a bundle of short options without the dash."""
 
 
+_FD: Final = _Options("xX", ("--exec", "--exec-batch"))
 _PAGER: Final = _Options(
     "oO", ("--log-file", "--LOG-FILE", "--lesskey-file", "--lesskey-src"), ("+",)
 )
 _EDITOR: Final = _Options("cSsuWwn", ("--cmd",), ("+",))
 _TABLE: Final[Mapping[str, _Options]] = {
     "rg": _Options("", ("--pre", "--hostname-bin")),
+    "fd": _FD,
+    "fdfind": _FD,
+    "ag": _Options("", ("--pager",)),
+    "ack": _Options("", ("--pager", "--ackrc")),
+    "bat": _Options("", ("--pager", "--map-syntax", "--config-file")),
     "sort": _Options("oT", ("--output", "--compress-program", "--temporary-directory")),
     "tar": _Options(
         "IFcxruA",

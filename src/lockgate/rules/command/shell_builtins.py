@@ -7,21 +7,24 @@ name of a variable, and a subscript in it is expanded once more, even out of sin
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.inside import Inside, doubtful, readings, script_of, started
 from lockgate.rules.command.words import Word
 
-_HARMLESS: Final = frozenset({":", "true", "false", "echo", "pwd", "exit", "kill", "times", "help"})
+_HARMLESS: Final = frozenset(
+    {":", "true", "false", "echo", "pwd", "exit", "kill", "times", "help"} | {"type"}
+)
 _STATE: Final = frozenset(
     {"alias", "unalias", "bind", "caller", "complete", "compopt", "declare", "typeset", "dirs"}
     | {"disown", "enable", "export", "fc", "getopts", "hash", "history", "local", "readonly", "set"}
     | {"shopt", "suspend", "ulimit", "umask", "unset", "shift", "return", "break", "continue"}
-    | {"logout", "bg", "fg", "type"}
+    | {"logout", "bg", "fg"}
 )
 _EVALUATES: Final = frozenset({"let", "read", "mapfile", "readarray", "wait", "compgen"})
-_DIRECTORY: Final = frozenset({"cd", "pushd", "popd"})
+_DIRECTORY: Final = frozenset({"cd", "chdir", "pushd", "popd"})
 _SOURCES: Final = frozenset({"source", "."})
 
 BUILTINS: Final = (
@@ -32,7 +35,10 @@ BUILTINS: Final = (
     | _SOURCES
     | {"eval", "exec", "command", "builtin", "trap", "jobs", "printf", "test", "["}
 )
-"""Every builtin of Bash 5.2."""
+"""Every builtin of Bash 5.2, and `chdir`, which is one of dash."""
+
+_COUNTS: Final = re.compile(r"(?:^|[^%])(?:%%)*%[^%A-Za-z]*[hlLjzt]*n")
+"""`%n` of printf sets a variable, even PATH, to the number of characters printed until there."""
 
 
 def inside_builtin(words: tuple[Word, ...]) -> Inside | None:
@@ -59,7 +65,8 @@ def _special(name: str, words: tuple[Word, ...]) -> Inside:
     if name in {"test", "["}:
         return _evaluation(any(word.literal in {"-v", "-R", None} for word in rest))
     if name == "printf":
-        return _evaluation(first is None or (first.startswith("-") and first != "--"))
+        options = first is None or (first.startswith("-") and first != "--")
+        return _evaluation(options or any(_COUNTS.search(word.text) for word in rest))
     if name == "eval":
         return Inside(frozenset({Doubt.UNSEEN}), (), script_of(rest[first == "--" :]))
     if name == "trap":

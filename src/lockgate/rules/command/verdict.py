@@ -25,18 +25,21 @@ def judge(
     Codes: `deny_rule`, `ask_rule`, `deny_rule_may_match`, `shell_...` for each doubt, `not_allowed`
     where a command matches no allow pattern, and `allow_rule` for each pattern that was needed.
     """
-    denied = [_reason("deny", p) for p in deny if caught(analysis, p) is Match.YES]
+    names = frozenset([command.base_name for command in analysis.commands])
+    matches = [(p, caught(analysis, p)) for p in _near(deny, names)]
+    denied = [_reason("deny", p) for p, match in matches if match is Match.YES]
     if denied:
         return Decided(Decision.DENY, tuple(denied))
     reasons = [
         Reason("deny_rule_may_match", f"the deny rule {p.text} may match", p.source)
-        for p in deny
-        if caught(analysis, p)
+        for p, match in matches
+        if match is Match.MAYBE
     ]
-    reasons += [_reason("ask", p) for p in ask if caught(analysis, p)]
+    reasons += [_reason("ask", p) for p in _near(ask, names) if caught(analysis, p)]
     reasons += sorted((d.reason() for d in analysis.doubts), key=lambda reason: reason.code)
     used: dict[CommandPattern, None] = {}
     missed = 0
+    allow = [p for p in allow if not p.words or p.base_name in names]
     for command in analysis.certain:
         by = next((p for p in allow if p.allows(command)), None)
         if by is None:
@@ -62,6 +65,15 @@ def caught(analysis: Analysis, pattern: CommandPattern) -> Match:
     if not pattern.words:
         return Match.YES
     return max((pattern.catches(command) for command in analysis.commands), default=Match.NO)
+
+
+def _near(
+    patterns: Sequence[CommandPattern], names: frozenset[str | None]
+) -> Sequence[CommandPattern]:
+    """Those that can mean a command with one of these base names; None is a name not known."""
+    if None in names:
+        return patterns
+    return [p for p in patterns if not p.words or p.base_name in names]
 
 
 def _reason(word: str, pattern: CommandPattern) -> Reason:

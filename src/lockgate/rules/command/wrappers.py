@@ -100,8 +100,8 @@ _ELSEWHERE: Final = frozenset(
         "caffeinate",
     }
     | {"xvfb-run", "dbus-run-session", "setpriv", "prlimit", "bwrap", "firejail", "faketime"}
-    | {"daemonize", "start-stop-daemon", "at", "batch", "crontab", "npx", "bunx", "pipx", "uvx"}
-    | {"gdb", "valgrind", "perf", "expect", "screen", "tmux", "nohup", "nice", "timeout", "stdbuf"}
+    | {"daemonize", "start-stop-daemon", "at", "batch"}
+    | {"valgrind", "nohup", "nice", "timeout", "stdbuf"}
     | {"env", "catchsegv", "setarch", "linux32", "linux64", "pkexec", "gosu", "su-exec", "tini"}
     | {
         "dumb-init",
@@ -113,16 +113,13 @@ _ELSEWHERE: Final = frozenset(
         "ld.so",
         "arch-chroot",
     }
-    | {"ssh", "direnv", "nix-shell", "nix", "docker", "podman", "kubectl", "hyperfine", "make"}
 )
 """Programs that start another one by design, with rights, input or arguments of their own."""
 _FIND_STARTS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FIND_WRITES: Final = frozenset(
     {"-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"}
 )
-_SCRIPT_ARGUMENT: Final = frozenset(
-    {"su", "script", "runuser", "flock", "watch", "ssh", "nix-shell"}
-)
+_SCRIPT_ARGUMENT: Final = frozenset({"su", "script", "runuser", "flock", "watch"})
 """Programs that hand an argument to a shell as a line."""
 
 

@@ -34,6 +34,8 @@ def test_every_builtin_is_known() -> None:
     [
         ("printf -v a[$(x)] y", Doubt.EVALUATION),
         ("printf -va y", Doubt.EVALUATION),
+        ("printf x%n PATH", Doubt.EVALUATION),
+        ("printf -- %-5ln a", Doubt.EVALUATION),
         ("test -v a", Doubt.EVALUATION),
         ("[ x -a -R a ]", Doubt.EVALUATION),
         ("read a", Doubt.EVALUATION),
@@ -78,6 +80,8 @@ def test_builtins_that_do_more_than_they_say(line: str, doubt: Doubt) -> None:
         "test -f a",
         "[ a = b ]",
         "exit 1",
+        "type a",
+        "printf 100%%n",
         "command -v a",
         "command -V a",
         "kill 1",

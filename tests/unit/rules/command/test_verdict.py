@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lockgate.decision import Decided, Decision
 from lockgate.rules.command.line import analyse
-from lockgate.rules.command.pattern import CommandPattern
-from lockgate.rules.command.verdict import judge
+from lockgate.rules.command.pattern import CommandPattern, Match
+from lockgate.rules.command.verdict import caught, judge
 
 NAMES = ("git", "ls", "rm", "cat", "touch", "npm")
 PATTERNS = st.lists(
@@ -90,6 +90,16 @@ def test_a_deny_more_never_allows_more(
     assert judge(analysis, allow, deny + more, ask).decision >= before
     assert judge(analysis, allow, deny, ask + more).decision >= before
     assert judge(analysis, allow[1:], deny, ask).decision >= before
+
+
+@given(LINES, PATTERNS)
+def test_a_deny_is_never_overlooked(line: str, deny: list[CommandPattern]) -> None:
+    """The verdict finds what each deny pattern by itself catches; perhaps is enough to ask."""
+    analysis = analyse(line)
+    match = max((caught(analysis, pattern) for pattern in deny), default=Match.NO)
+    decision = judge(analysis, patterns("*"), deny).decision
+    assert (decision is Decision.DENY) is (match is Match.YES)
+    assert decision is not Decision.ALLOW or match is Match.NO
 
 
 @given(LINES, PATTERNS, PATTERNS)
