@@ -14,6 +14,9 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.process.hidden import MARK
 from lockgate.settings.config import Config
+from lockgate.testing.project import Project
+from lockgate.testing.script import ScriptedServer
+from lockgate.testing.steps import Raw
 
 LEAKS = """
 import json, os, sys
@@ -59,3 +62,31 @@ async def test_what_a_server_prints_of_its_secrets_is_shown_nowhere(
     assert [line for line in warned if "unrecognized" in line or "answer [no]" in line] == [
         f"MCP server leaks is not available: {failed}"
     ]
+
+
+@pytest.mark.parametrize("words", [("tools",), ("tools", "--json"), ("doctor",), ("run", "hello")])
+def test_a_command_tells_a_failure_once_and_noise_once(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    """One line for a server that did not start, however much it said, and one for the banners of
+    another; no line begins with a server's words, and no secret is in any."""
+    script = project.root / "leaks.py"
+    script.write_text(LEAKS)
+    args = ("-I", str(script), "--token", OF_ARGS, f"--api-key={OF_FLAG}", INHERITED)
+    env = {"API_TOKEN": "${FROM_OUTSIDE}"}
+    project.add("leaks", StdioEndpoint("python3", args), env=env)
+    banner = Raw(b"Server v1\nready\nanswer [no]: \n")
+    project.add("noisy", ScriptedServer(opening=(banner, banner)))
+    (project.root / "turn.yaml").write_text("- text: done\n")
+    project.sections["agent"] = {"model": "scripted:turn.yaml"}
+    done = project.run(*words, env={"FROM_OUTSIDE": OF_ENV, "MY_PASSWORD": INHERITED})
+    said = done.stdout + done.stderr
+    for secret in (OF_ENV, OF_ARGS, OF_FLAG, INHERITED):
+        assert secret not in said
+    assert said.replace("\n", "").isprintable()
+    lines = said.splitlines()
+    assert not [line for line in lines if line.startswith(("answer", "usage", "Server", "x:"))]
+    assert [line.startswith("noisy sent something") for line in lines].count(True) == 1
+    assert len([line for line in lines if "sent something" in line]) <= 2  # leaks wrote once too
+    told = [line for line in lines if "exit code 3" in line or "leaks is not" in line]
+    assert len(told) == (2 if "--json" in words else 1)  # to the program that reads it, and to us

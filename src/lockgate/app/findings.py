@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
+from lockgate.rules.pattern import parse_pattern
 from lockgate.rules.rule import Rule
 from lockgate.settings.config import ApproverProgram, Config
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is allowed and will not do what it looks like."""
-
-    where: str
-    """The file and key it is about, or the server."""
-    text: str
-    hint: str | None = None
 
 
 def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -30,6 +21,7 @@ def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
         *_programs(config, environ),
         *_model(config),
         *_rules(config),
+        *_offers(config),
     )
 
 
@@ -87,6 +79,17 @@ def _rules(config: Config) -> Iterator[Finding]:
                 f'the rule "{rule.text}" ({rule.decision.name.lower()}) never decides: '
                 f'"{stricter.text}" ({stricter.decision.name.lower()}) matches whatever it matches',
                 f"the stricter one stands at {stricter.source}" if stricter.source else None,
+            )
+
+
+def _offers(config: Config) -> Iterator[Finding]:
+    """Offers of tools that no server has."""
+    for text in config.agent.offer or ():
+        if parse_pattern(text).server is None:
+            yield Finding(
+                "agent.offer",
+                f'"{text}" names a local tool, and the command line has none',
+                "it counts where a program gives tools of its own to lockgate.open",
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,9 @@ from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Model
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.app.entries import Entry
-from lockgate.app.models import model_named
+from lockgate.app.finding import Finding
+from lockgate.app.models import chosen_model
+from lockgate.app.unmatched import unmatched
 from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
@@ -83,6 +86,15 @@ class Gate:
         return self._manager.failed if self._manager is not None else {}
 
     @property
+    def unmatched(self) -> tuple[Finding, ...]:
+        """Rules and offers that name a tool which no server that is there has: slips, most likely.
+
+        A deny rule among them protects nothing (PB-177). Servers that are not there say nothing.
+        """
+        statuses = self._manager.statuses if self._manager is not None else ()
+        return unmatched(self._plan.config, self._snapshot(), statuses)
+
+    @property
     def report(self) -> StartReport | None:
         """What came of starting the servers; None when none is configured."""
         return self._plan.report
@@ -102,7 +114,9 @@ class Gate:
         `name` is the registered name. `timeout` bounds the execution in seconds; waiting for a
         person is not counted. A refusal, a failure or a time-out is an error result, never an
         exception. `Suspended` means that an approver will answer elsewhere. Raises `LocalError`
-        after closing, and on another loop or thread.
+        for a name that is no string and a timeout that is no number over 0, after closing, and on
+        another loop or thread. Cancellation passes through, and so does what ends a program
+        (KeyboardInterrupt, SystemExit) if a tool or an approver raises it; it is recorded.
         """
         snapshot = self._snapshot()
         return await self._invoker.invoke(self._call(name, arguments, snapshot, timeout), snapshot)
@@ -121,8 +135,10 @@ class Gate:
 
         `answer` is yes or no, or an `Answer` with its approver and scope. The records of the
         resumed call name this gate's entry. Raises `LocalError` for a ticket that was never issued
-        or is used up.
+        or is used up, and for an answer that is none of these.
         """
+        _must_be(ticket, str, "ticket")
+        _must_be(answer, (bool, Answer), "answer")
         if isinstance(answer, bool):
             answer = Answer(answer, self._entry)
         snapshot = self._snapshot()
@@ -148,13 +164,8 @@ class Gate:
         configuration's `agent.model`. Raises `LocalError` if there is neither.
         """
         settings = self._plan.config.agent
-        named = model if model is not None else settings.model
-        if named is None:
-            raise LocalError(
-                "no model: set agent.model in the configuration, or give agent(model=...)"
-            )
         plan = AgentPlan(
-            model=model_named(named) if isinstance(named, str) else named,
+            model=chosen_model(model, settings.model),
             environment=self._plan.environment,
             attended=self._plan.attended,
             ceiling=settings.ceiling,
@@ -186,6 +197,11 @@ class Gate:
         timeout: float | None,
     ) -> Call:
         plan = self._plan
+        _must_be(name, str, "name")
+        if timeout is not None and timeout.__class__ is not float:
+            _must_be(timeout, (int, float), "timeout")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise LocalError("timeout must be a number of seconds over 0; None sets no bound")
         execution = Execution(
             id=self._runtime.make_id(),
             entry=self._entry,
@@ -201,3 +217,12 @@ class Gate:
 
     def __repr__(self) -> str:
         return f"<Gate on {self._runtime!r}>"
+
+
+def _must_be(value: object, kind: type | tuple[type, ...], name: str) -> None:
+    """Raise `LocalError` naming the parameter `name` for a value of another type."""
+    if isinstance(value, kind) and not (isinstance(value, bool) and name == "timeout"):
+        return
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    wanted = " or ".join(k.__name__ for k in kinds)
+    raise LocalError(f"{name} must be {wanted}, not {type(value).__name__}")

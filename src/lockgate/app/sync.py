@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import threading
 from collections.abc import Coroutine, Generator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,7 @@ from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Model
 from lockgate.agent.run import RunResult
 from lockgate.app.build import open as open_async
+from lockgate.app.finding import Finding
 from lockgate.app.gate import Gate
 from lockgate.calls.call import Suspended
 from lockgate.calls.explain import Explanation
@@ -57,6 +59,27 @@ class _LoopThread:
         self._loop.close()
 
 
+class _Opened:
+    """A gate with its loop; closed once, by whoever comes first."""
+
+    def __init__(self) -> None:
+        self._loop = _LoopThread()
+        self._stack = AsyncExitStack()
+        self._closed = False
+
+    def start(self, gate: AbstractAsyncContextManager[Gate]) -> SyncGate:
+        return SyncGate(self._loop, self._loop.wait(self._stack.enter_async_context(gate)))
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._loop.wait(self._stack.aclose())
+        finally:
+            self._loop.stop()
+
+
 class SyncAgent:
     """`Agent`, waited for."""
 
@@ -85,6 +108,15 @@ class SyncGate:
     def mcp(self) -> Manager | None:
         """See `Gate.mcp`; look at it, and leave starting and closing to the gate."""
         return self._gate.mcp
+
+    @property
+    def unmatched(self) -> tuple[Finding, ...]:
+        """See `Gate.unmatched`."""
+
+        async def unmatched() -> tuple[Finding, ...]:
+            return self._gate.unmatched
+
+        return self._loop.wait(unmatched())
 
     @property
     def failed(self) -> Mapping[str, str]:
@@ -136,8 +168,8 @@ class SyncGate:
 def open_sync(source: Config | str | Path | None = None, **options: Any) -> Generator[SyncGate]:
     """`lockgate.open` for programs without a loop; the options are the same.
 
-    It owns a loop in a thread, and both end with the block. Inside a running loop use
-    `lockgate.open`: this would stop that loop, so it raises `LocalError` there.
+    It owns a loop in a thread, and both end with the block, at the latest with the program. Inside
+    a running loop use `lockgate.open`: this would stop that loop, so it raises `LocalError` there.
     """
     try:
         asyncio.get_running_loop()
@@ -145,13 +177,12 @@ def open_sync(source: Config | str | Path | None = None, **options: Any) -> Gene
         pass
     else:
         raise LocalError("a loop is running here: use `async with lockgate.open(...)`")
-    loop = _LoopThread()
-    stack = AsyncExitStack()
+    opened = _Opened()
+    # A program that ends without leaving the block still closes its servers: at exit, while the
+    # thread of the loop lives. Later than that it could only be torn away.
+    atexit.register(opened.close)
     try:
-        gate = loop.wait(stack.enter_async_context(open_async(source, **options)))
-        try:
-            yield SyncGate(loop, gate)
-        finally:
-            loop.wait(stack.aclose())
+        yield opened.start(open_async(source, **options))
     finally:
-        loop.stop()
+        atexit.unregister(opened.close)
+        opened.close()

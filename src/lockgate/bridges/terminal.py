@@ -71,8 +71,9 @@ class TerminalApprover:
             revealable = not reveal and has_secrets(question)
             text = render_question(question, width, reveal=reveal)
             text += _choices(question, width, revealable=revealable)
-            await terminal.show(f"\n{text}{render_summary(question, text.count(chr(10)), width)}")
-            typed = await terminal.ask("answer [no]: ")
+            summary = render_summary(question, text.count("\n"), width)
+            await terminal.show(f"\n{text}{summary}")
+            typed = await terminal.ask("answer [no]: ", reminder=summary)
             if not revealable or typed is None or typed.casefold() not in ("r", "reveal"):
                 break
             reveal = True

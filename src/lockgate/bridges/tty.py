@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,14 +63,17 @@ class Terminal:
         with suppress(OSError):
             os.write(self.sink, text.encode("utf-8", "backslashreplace"))
 
-    async def ask(self, prompt: str) -> str | None:
+    async def ask(self, prompt: str, reminder: str = "") -> str | None:
         """Show `prompt` and wait for one line; None for end of input, Ctrl+C and Ctrl+\\.
 
-        What was typed before the prompt is thrown away. Raises OSError if the terminal is gone.
+        What was typed before the prompt is thrown away. Where the program was stopped meanwhile
+        (Ctrl+Z), the prompt is shown again, after `reminder`. Raises OSError if the terminal is
+        gone.
         """
-        with _answerable(self.source):
+        with _Answerable(self.source) as setting:
             await self.show(prompt)
-            return await self._line()
+            with _stoppable(setting, lambda: self.show_now(f"\n{reminder}{prompt}")):
+                return await self._line()
 
     async def _line(self) -> str | None:
         typed = b""
@@ -131,31 +136,79 @@ def _in_background(descriptor: int) -> bool:
         return False
 
 
-@contextmanager
-def _answerable(descriptor: int) -> Generator[None]:
+class _Answerable:
     """Whole lines with echo; Ctrl+C and Ctrl+\\ are characters that end one. Discards typed-ahead.
 
     As signals they would end the program, when all the person means is no; and the second one
     would end it at once, with the terminal left as it is set here.
     """
-    try:
-        before = termios.tcgetattr(descriptor)
-        ours: list[Any] = [*before[:6], list(before[6])]
-        ours[0] |= termios.ICRNL
-        ours[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
-        none = bytes([os.fpathconf(descriptor, "PC_VDISABLE") & 0xFF])
-        ours[6][termios.VINTR] = ours[6][termios.VQUIT] = none
-        ours[6][termios.VEOL], ours[6][termios.VEOL2] = _INTERRUPT, _QUIT
-        termios.tcsetattr(descriptor, termios.TCSANOW, ours)
-    except termios.error as error:
-        raise OSError(*error.args) from error
-    try:
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> _Answerable:
+        try:
+            self._before = termios.tcgetattr(self._descriptor)
+            self._ours = _with_answers(self._descriptor, self._before)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._ours)
+        except termios.error as error:
+            raise OSError(*error.args) from error
+        self._flush()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.put_back()
+
+    def put_back(self) -> None:
+        """The settings of before."""
+        with suppress(termios.error):  # it is gone, and its settings with it
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
+
+    def set_again(self) -> None:
+        """Those that a question needs."""
         with suppress(termios.error):
-            termios.tcflush(descriptor, termios.TCIFLUSH)
+            termios.tcsetattr(self._descriptor, termios.TCSANOW, self._ours)
+        self._flush()
+
+    def _flush(self) -> None:
+        with suppress(termios.error):
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+
+def _with_answers(descriptor: int, before: list[Any]) -> list[Any]:
+    ours: list[Any] = [*before[:6], list(before[6])]
+    ours[0] |= termios.ICRNL
+    ours[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+    none = bytes([os.fpathconf(descriptor, "PC_VDISABLE") & 0xFF])
+    ours[6][termios.VINTR] = ours[6][termios.VQUIT] = none
+    ours[6][termios.VEOL], ours[6][termios.VEOL2] = _INTERRUPT, _QUIT
+    return ours
+
+
+@contextmanager
+def _stoppable(setting: _Answerable, ask_again: Callable[[], None]) -> Generator[None]:
+    """Ctrl+Z stops the program with the terminal as it was: not every shell puts it right itself.
+
+    Left alone where the program deals with that signal in its own way, or runs beside the main
+    thread, where no signal can be caught.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTSTP) is not signal.SIG_DFL:
+        yield
+        return
+
+    def stop() -> None:
+        setting.put_back()
+        os.kill(os.getpid(), signal.SIGSTOP)  # and here it goes on, when somebody wants it to
+        setting.set_again()
+        ask_again()
+
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTSTP, stop)
+    try:
         yield
     finally:
-        with suppress(termios.error):  # it is gone, and its settings with it
-            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+        loop.remove_signal_handler(signal.SIGTSTP)
 
 
 async def _ready(descriptor: int, *, writing: bool) -> None:

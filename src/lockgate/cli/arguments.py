@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-import msgspec
+
+from lockgate.showing import visible
 
 
 def parse_arguments(
-    words: Sequence[str], input_json: str | None, schema: Mapping[str, Any] | None
+    words: Sequence[str], given: Mapping[str, Any], schema: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The arguments of one call.
 
     `words` are `key=value` (typed by `schema`: text stays text, anything else is read as JSON where
-    the schema wants it) or `key:=json` (read as JSON whatever the schema says). `input_json` is a
-    JSON object, `@file`, or `-` for standard input; words are laid over it. Raises
-    `click.UsageError` naming the word.
+    the schema wants it) or `key:=json` (read as JSON whatever the schema says); they are laid over
+    what is `given` by `--input-json`. Raises `click.UsageError` naming the word.
     """
-    arguments: dict[str, Any] = _object(input_json) if input_json is not None else {}
+    arguments = dict(given)
     raw: object = (schema or {}).get("properties")
     properties = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
     seen: set[str] = set()
@@ -45,8 +45,8 @@ def _typed(value: str, schema: Any) -> Any:
         # Text is text: a schema that also admits numbers is served by key:=json.
         return value
     try:
-        return json.loads(value)
-    except ValueError:
+        return _decoded(value)
+    except (ValueError, RecursionError):
         return value  # the schema check says what is wrong, with the path
 
 
@@ -68,22 +68,70 @@ def _types(schema: Any) -> set[str]:
     return found
 
 
-def _object(text: str) -> dict[str, Any]:
-    if text == "-":
-        text = sys.stdin.read()
-    elif text.startswith("@"):
+def whole_words(*words: str) -> None:
+    """Raise `click.UsageError` for a word that is no text: bytes that are not UTF-8."""
+    for word in words:
         try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(f"{visible(word)!r} is not UTF-8") from None
+
+
+def input_object(given: str | None) -> dict[str, Any]:
+    """What `--input-json` gives: a JSON object, `@file`, or `-` for standard input; None is empty.
+
+    Raises `click.UsageError` for anything else. Needs no tool, so it is read before any server is
+    started.
+    """
+    if given is None:
+        return {}
+    text, source = given, "--input-json"
+    try:
+        if text == "-":
+            text = sys.stdin.buffer.read().decode()
+        elif text.startswith("@"):
+            source = f"--input-json {visible(text)}"
             text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"--input-json {text}: {type(error).__name__}") from None
-    value = _json("--input-json", text)
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{source}: is not UTF-8, at byte {error.start}") from None
+    except (OSError, ValueError) as error:  # a path may hold what no path can
+        why = error.strerror if isinstance(error, OSError) else None
+        raise click.UsageError(f"{source}: can not be read: {why or error}") from None
+    value = _json(source, text)
     if not isinstance(value, dict):
-        raise click.UsageError("--input-json must be a JSON object")
+        raise click.UsageError(f"{source}: must be a JSON object")
     return cast("dict[str, Any]", value)
 
 
 def _json(key: str, text: str) -> Any:
     try:
-        return msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
-        raise click.UsageError(f"{key}: not JSON: {error}") from None
+        return _decoded(text)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise click.UsageError(f"{key}: not JSON: {error.msg} ({place})") from None
+    except ValueError as error:
+        raise click.UsageError(f"{key}: {error}") from None
+    except RecursionError:
+        raise click.UsageError(f"{key}: is nested too deeply") from None
+
+
+def _decoded(text: str) -> Any:
+    """The value of a JSON text. Half a surrogate pair is let through: the schema check names it.
+
+    Raises ValueError, also for a key that stands twice in one object, as in every file that is
+    read; RecursionError for what Python can not follow.
+    """
+    return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"has the key {visible(twice)[:60]!r} twice in one object")
+    return found
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no JSON number")

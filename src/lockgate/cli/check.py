@@ -16,8 +16,9 @@ def check(config: Path | None, as_json: bool) -> int:
     """Look over the configuration without starting anything.
 
     Every fault is told at once, with file, line and key. Beyond that: programs that are not there,
-    verdicts that loosen without trust, rules that can never match. The exit code is 2 for a
-    configuration that can not be used, 1 if something was found, 0 if not.
+    verdicts that loosen without trust, rules that can never match. Whether a server has the tools
+    that rules and offers name can not be seen without starting it: lockgate doctor does. The exit
+    code is 2 for a configuration that can not be used, 1 if something was found, 0 if not.
 
     \b
     Example:

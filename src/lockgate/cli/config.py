@@ -11,7 +11,6 @@ from lockgate.cli.options import config_option, find_layers, json_option, print_
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
 from lockgate.settings.loading import pending
-from lockgate.showing import visible
 
 
 @click.group("config", no_args_is_help=True)
@@ -41,7 +40,7 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
         hint = "write one, or run: lockgate mcp import"
         raise ConfigError(Problem("there is no such file", file=layers.project, hint=hint))
     known = waiting.acceptance is Acceptance.ACCEPTED
-    where = visible(short(waiting.path))
+    where = short(waiting.path)
     click.echo(f"{where} (sha256 {waiting.sha256[:12]})", err=as_json)
     for line in waiting.summary:
         click.echo(f"  {line}", err=as_json)
@@ -72,7 +71,14 @@ def _data(waiting: Pending) -> dict[str, object]:
         "sha256": waiting.sha256,
         "was": waiting.acceptance.value,
         "starts": [
-            {"server": start.server, "command": start.command, "env": start.env}
+            {
+                "server": start.server,
+                "command": start.command,
+                "args": start.arguments,
+                "env": start.env,
+                "variables": start.variables,
+                "cwd": start.cwd,
+            }
             for start in waiting.starts
         ],
         "loosens": waiting.loosens,

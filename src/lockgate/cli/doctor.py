@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lockgate.cli.options import config_option, json_option, print_json
+from lockgate.cli.table import counted
 
 if TYPE_CHECKING:
     from lockgate.mcp.host.status import ServerStatus
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 def doctor(config: Path | None, as_json: bool) -> int:
     """Start every server and say how it went: times, versions, tools, what is odd, what to do.
 
+    Rules and offers that name a tool which no server has are told too: only here can that be seen.
     The exit code is 0 if all is well, 4 if an expected tool is missing, 5 if a required server can
     not be reached, 1 for anything else that is wrong.
 
@@ -30,10 +32,12 @@ def doctor(config: Path | None, as_json: bool) -> int:
 
     async def work() -> int:
         from lockgate.cli.exit import Exit
+        from lockgate.showing import visible
 
-        async with opened(config, tolerant=True, attended=False) as gate:
+        async with opened(config, tolerant=True, attended=False, tell=False) as gate:
             report = gate.report
             registered = len(gate.tools())
+            unmatched = gate.unmatched
         servers = report.servers if report is not None else ()
         if as_json:
             print_json(
@@ -41,6 +45,9 @@ def doctor(config: Path | None, as_json: bool) -> int:
                     "servers": [_data(status) for status in servers],
                     "missing": list(report.missing) if report else [],
                     "unreachable": list(report.unreachable) if report else [],
+                    "unmatched": [
+                        {"where": f.where, "text": f.text, "hint": f.hint} for f in unmatched
+                    ],
                     "tools": registered,
                 }
             )
@@ -48,13 +55,17 @@ def doctor(config: Path | None, as_json: bool) -> int:
             _print(servers, registered)
             for line in (*report.missing, *report.unreachable) if report else ():
                 click.echo(f"PROBLEM  {line}")
+            for finding in unmatched:
+                click.echo(f"PROBLEM  {visible(finding.where)}: {visible(finding.text)}")
+                if finding.hint:
+                    click.echo(f"         {visible(finding.hint)}")
         if report is None:
             return Exit.DONE
         if report.missing:
             return Exit.CONTRACT
         if report.unreachable:
             return Exit.UNREACHABLE
-        odd = report.failed or any(s.left_out for s in servers)
+        odd = report.failed or unmatched or any(s.left_out for s in servers)
         return Exit.FAILED if odd else Exit.DONE
 
     return run_async(work)
@@ -70,7 +81,7 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
     for status in servers:
         ready = status.state is ServerState.READY
         head = "ok" if ready else "FAILED"
-        what = f"{len(status.tools)} tools" if ready else visible(status.reason or "")
+        what = counted(len(status.tools), "tool") if ready else visible(status.reason or "")
         times = f"{status.seconds:.1f} s"
         who = f", {visible(status.server)}" if status.server else ""
         spoken = f", MCP {status.revision}" if status.revision else ""
@@ -83,7 +94,7 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
             click.echo(f"         left out: {visible(out.tool)}: {visible(out.reason)}")
         for remark in status.remarks:
             click.echo(f"         note: {visible(remark)}")
-    click.echo(f"{registered} tools registered; see them with: lockgate tools")
+    click.echo(f"{counted(registered, 'tool')} registered; see them with: lockgate tools")
 
 
 def _hint(status: ServerStatus) -> str | None:

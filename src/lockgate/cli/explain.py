@@ -31,7 +31,8 @@ def explain(
     """What would happen to a call of TOOL, step by step, and what each step follows from.
 
     Without arguments it says what stands for the tool, whatever the arguments. Nothing is run and
-    nobody is asked; servers are started to learn their tools. The exit code is 0 whatever the
+    nobody is asked. To learn its tools the server is started that the name says, such as git in
+    mcp__git__git_log; where it says none, every server is. The exit code is 0 whatever the
     decision.
 
     \b
@@ -42,15 +43,17 @@ def explain(
     from lockgate.cli.opening import opened, run_async
 
     async def work() -> int:
-        from lockgate.cli.arguments import parse_arguments
+        from lockgate.cli.arguments import input_object, parse_arguments, whole_words
         from lockgate.cli.exit import Exit
         from lockgate.cli.lookup import schema_of
         from lockgate.cli.road import explanation_data, print_explanation
 
-        async with opened(config, tolerant=True, attended=attended) as gate:
+        whole_words(tool, *arguments)
+        given_json = input_object(input_json)
+        async with opened(config, tolerant=True, attended=attended, for_call=tool) as gate:
             given = None
             if arguments or input_json is not None:
-                given = parse_arguments(arguments, input_json, schema_of(gate, tool))
+                given = parse_arguments(arguments, given_json, schema_of(gate, tool))
             explained = gate.explain(tool, given)
         if as_json:
             print_json(explanation_data(explained))

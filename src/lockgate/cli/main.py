@@ -5,6 +5,7 @@ A command's module is imported when it is needed, so that `lockgate --help` stay
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ import click
 
 from lockgate.cli.options import config_option
 from lockgate.errors import LockgateError
+from lockgate.showing import visible
 
 
 def _run() -> click.Command:
@@ -147,14 +149,43 @@ def cli(config: Path | None) -> None:
 
 def main(argv: list[str] | None = None, program: click.Command = cli) -> int:
     """Run the program and return its exit code (`cli.exit.Exit`)."""
-    from lockgate.cli.exit import Exit, of_error
+    from lockgate.cli.exit import Exit
+    from lockgate.cli.streams import give_up_output, open_streams
 
-    for stream in (sys.stdout, sys.stderr):
+    open_streams()
+    streams = (sys.stdout, sys.stderr)
+    for stream in streams:
         # Whatever the locale says: a check mark in a description must not end the program.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     try:
+        return _code_of(argv, program)
+    except (BrokenPipeError, SystemExit) as error:
+        # The reader of our output went away: end quietly, with the code that other programs have.
+        # click makes an exit of its own of that, and wraps the streams.
+        if isinstance(error, SystemExit) and (sys.stdout, sys.stderr) == streams:
+            raise
+        sys.stdout, sys.stderr = streams
+        give_up_output()
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        if os.environ.get("LOCKGATE_TRACEBACK"):
+            raise
+        give_up_output()
+        where = f"{visible(str(error.filename))}: " if error.filename is not None else ""
+        with contextlib.suppress(OSError):  # standard error may be what is full
+            click.echo(f"error: {where}{error.strerror or type(error).__name__}", err=True)
+        give_up_output()
+        return Exit.FAILED
+
+
+def _code_of(argv: list[str] | None, program: click.Command) -> int:
+    """Run it; what went wrong in words. Raises OSError, above all for output that fails."""
+    from lockgate.cli.exit import Exit, of_error
+
+    try:
         code = program.main(args=argv, prog_name="lockgate", standalone_mode=False)
+        sys.stdout.flush()
         return int(code) if isinstance(code, int) else Exit.DONE
     except click.exceptions.Abort:
         return Exit.INTERRUPTED
@@ -166,10 +197,8 @@ def main(argv: list[str] | None = None, program: click.Command = cli) -> int:
     except LockgateError as error:
         click.echo(f"error: {error}", err=True)
         return of_error(error)
-    except BrokenPipeError:
-        # The reader of our output went away: end quietly, as other programs do.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+    except OSError:
+        raise
     except Exception as error:  # the last line: a fault of ours ends in words
         if os.environ.get("LOCKGATE_TRACEBACK"):
             raise

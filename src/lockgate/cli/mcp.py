@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from lockgate.cli.listing import print_folded
 from lockgate.cli.mcp_import import import_servers
 from lockgate.cli.options import (
     config_option,
@@ -34,8 +35,9 @@ from lockgate.settings.layers import Layers
 from lockgate.settings.masking import is_reference, shown_command
 from lockgate.settings.server_name import is_server_name, name_hint
 from lockgate.settings.survey import Survey, WrittenServer, survey
+from lockgate.settings.telling import folded
 from lockgate.settings.writing import erase_server, write_servers
-from lockgate.showing import looks_secret, visible
+from lockgate.showing import looks_secret, quoted, visible
 
 
 @click.group("mcp", no_args_is_help=True)
@@ -114,8 +116,17 @@ def add(
         name, program, command[1:], _variables(env), cwd and _rebased(cwd, moved, True)
     )
     _refuse_odd_bytes(entry)
+    if len(command) == 1 and not {"/", "$"} & {*program} and len(program.split()) > 1:
+        hint = f"write its words apart: lockgate mcp add {name} -- {' '.join(program.split())}"
+        message = f"there is no program called {quoted(program)}"
+        raise ConfigError(Problem(message, hint=visible(hint)))
     written = write_servers(layers, path, [entry])
     notes = [
+        f"argument {number} looks like a secret and was written as it is; better write ${{NAME}}"
+        " there, and set NAME in your environment"
+        for number in entry.secret_arguments
+    ]
+    notes += [
         f"{variable} was written as it is; better: -e {variable}, and set it in your environment"
         for variable, value in entry.env.items()
         if looks_secret(variable) and value and not is_reference(value)
@@ -141,27 +152,24 @@ def list_servers(config: Path | None, as_json: bool) -> None:
     """
     found = survey(_existing(config))
     if as_json:
-        waiting = None if found.waiting is None else str(found.waiting)
-        print_json({"servers": [server_data(s) for s in found.servers], "notAccepted": waiting})
+        servers = [server_data(server, found.waiting) for server in found.servers]
+        print_json({"servers": servers, "notAccepted": found.waiting and str(found.waiting)})
         return
     if not found.servers:
         click.echo("No MCP servers are configured. Add one: lockgate mcp add NAME -- COMMAND")
     else:
-        rows = [("NAME", "TRUST", "COMMAND", "FROM")]
-        rows.extend(
-            (
-                server.name,
-                server["annotationTrust"].value,
-                command_line(server),
-                ", ".join(visible(short(file)) for file in server.files),
-            )
-            for server in found.servers
+        print_folded(
+            ("NAME", "TRUST", "COMMAND", "FROM"),
+            [
+                (
+                    server.name,
+                    server["annotationTrust"].value,
+                    command_line(server, found.waiting),
+                    ", ".join(short(file) for file in server.files),
+                )
+                for server in found.servers
+            ],
         )
-        widths = [max(len(row[column]) for row in rows) for column in range(3)]
-        for index, row in enumerate(rows):
-            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-            line = "  ".join([*cells, row[3]]).rstrip()
-            click.echo(click.style(line, bold=True) if index == 0 else line)
     tell_unaccepted(found)
 
 
@@ -179,11 +187,12 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     found = survey(_existing(config))
     server = _find(found, name)
     if as_json:
-        print_json(server_data(server))
+        print_json(server_data(server, found.waiting))
         return
-    details = server_data(server)
+    details = server_data(server, found.waiting)
     click.echo(name)
-    click.echo(f"  command: {command_line(server)}")
+    lines = folded(f"command: {command_line(server, found.waiting)}", room=76)
+    click.echo("\n".join(f"  {line}" for line in lines))
     for key in ("cwd", "requestTimeout", "annotationTrust", "required", "lane"):
         if details[key] is not None:
             click.echo(f"  {key}: {_word(details[key])}")
@@ -194,7 +203,7 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     for tool, verdict in details["verdicts"].items():
         said = ", ".join(f"{key}: {_word(value)}" for key, value in verdict.items())
         click.echo(f"  verdict on {tool}: {said}")
-    click.echo(f"  from: {', '.join(visible(short(file)) for file in server.files)}")
+    click.echo(f"  from: {', '.join(short(file) for file in server.files)}")
     tell_unaccepted(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,9 +22,10 @@ from lockgate.cli.options import (
 )
 from lockgate.cli.server_view import entry_data, tell_waiting, written_data
 from lockgate.errors import ConfigError, Problem
+from lockgate.settings.entry import ServerEntry
 from lockgate.settings.foreign import Found, read_foreign, usual_places
-from lockgate.settings.masking import shown_command
-from lockgate.settings.writing import server_names, write_servers
+from lockgate.settings.starts import start_of
+from lockgate.settings.writing import check_entry, server_names, write_servers
 from lockgate.showing import visible
 
 Fate = Literal["add", "exists", "refused"]
@@ -41,7 +42,7 @@ class _Plan:
 @click.command("import")
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before writing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
 @scope_option
 @user_option
 @config_option
@@ -58,7 +59,8 @@ def import_servers(
 
     Without FILE it looks where such programs keep their servers: in this project, or with --user in
     your home. It shows what it takes over and what it can not, and adds to ./lockgate.yaml without
-    touching what is there. What it writes is accepted by being written.
+    touching what is there. What it writes is accepted by being written, so it asks before; where
+    there is no terminal it needs --yes.
 
     \b
     Examples:
@@ -71,11 +73,11 @@ def import_servers(
     sources = files or tuple(_usual(scope))
     plans = _plans(sources, path)
     entries = [p.found.entry for p in plans if p.fate == "add" and p.found.entry is not None]
-    if not as_json:
-        _show(plans, path)
     wanted = bool(entries) and not dry_run
-    if wanted and not yes and not as_json and _attended():
-        wanted = click.confirm(f"Write {_count(len(entries))} to {short(path)}?", err=True)
+    if not as_json or (wanted and not yes):
+        _show(plans, path, as_json)
+    if wanted and not yes:
+        wanted = _ask(f"Write {_count(len(entries))} to {short(path)}?", path)
     written = write_servers(layers, path, entries) if wanted else None
     if as_json:
         answer = {"file": str(path), "written": written is not None}
@@ -103,8 +105,12 @@ def _plans(sources: tuple[Path, ...], path: Path) -> list[_Plan]:
     plans: list[_Plan] = []
     for source in sources:
         for found in read_foreign(source, path.parent):
+            reason = None if found.entry is None else _unusable(found.entry, path)
             if found.entry is None:
                 plans.append(_Plan(found, "refused"))
+            elif reason is not None:
+                refused = replace(found, entry=None, notes=(reason, *found.notes))
+                plans.append(_Plan(refused, "refused"))
             elif found.entry.name in taken:
                 plans.append(_Plan(found, "exists"))
             else:
@@ -113,27 +119,41 @@ def _plans(sources: tuple[Path, ...], path: Path) -> list[_Plan]:
     return plans
 
 
-def _show(plans: list[_Plan], path: Path) -> None:
+def _unusable(entry: ServerEntry, path: Path) -> str | None:
+    try:
+        check_entry(entry, path)
+    except ConfigError as error:
+        return "; ".join(problem.message for problem in error.problems)
+    return None
+
+
+def _ask(question: str, path: Path) -> bool:
+    # What it writes is accepted by being written: that takes a person's yes.
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = "say --yes if these servers may be started, or --dry-run to look at them"
+        message = f"nothing was written to {short(path)}: there is no terminal to ask on"
+        raise ConfigError(Problem(message, hint=hint))
+    return click.confirm(question, err=True)
+
+
+def _show(plans: list[_Plan], path: Path, err: bool) -> None:
     source: Path | None = None
     for plan in plans:
         found = plan.found
         if found.source != source:
             source = found.source
-            click.echo(f"{visible(short(source))}:")
+            click.echo(f"{short(source)}:", err=err)
         name = visible(found.original)[:60]
         if found.entry is None:
-            click.echo(f"  - {name}: not taken over: {found.notes[0]}")
+            click.echo(f"  - {name}: not taken over: {found.notes[0]}", err=err)
             continue
         if plan.fate == "exists":
-            click.echo(f"  = {name}: {found.entry.name} is in {short(path)} already, left as it is")
+            there = f"{found.entry.name} is in {short(path)} already, left as it is"
+            click.echo(f"  = {name}: {there}", err=err)
             continue
-        click.echo(
-            f"  + {found.entry.name}: {shown_command(found.entry.command, found.entry.args)}"
-        )
-        if found.entry.env:
-            click.echo(f"      env: {', '.join(visible(key) for key in found.entry.env)}")
+        click.echo(f"  + {start_of(found.entry)}", err=err)
         for note in found.notes:
-            click.echo(f"      note: {note}")
+            click.echo(f"      note: {note}", err=err)
 
 
 def _data(plan: _Plan) -> dict[str, object]:
@@ -149,7 +169,3 @@ def _data(plan: _Plan) -> dict[str, object]:
 
 def _count(number: int) -> str:
     return f"{number} server{'' if number == 1 else 's'}"
-
-
-def _attended() -> bool:
-    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -18,6 +18,7 @@ from lockgate.app.build import Surroundings
 from lockgate.app.build import open as open_gate
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate
+from lockgate.app.narrowed import for_tool
 from lockgate.bridges.voice import Voice
 from lockgate.cli.options import find_layers, short
 from lockgate.settings.acceptance import AcceptedFiles, NotAccepted
@@ -29,6 +30,9 @@ from lockgate.showing import visible, visible_lines
 PROGRESS_AFTER = 1.0
 """Seconds after which a command that still works says so."""
 
+MAX_TOLD = 3
+"""Rules and offers without a tool that are told one by one."""
+
 
 @asynccontextmanager
 async def opened(
@@ -36,16 +40,26 @@ async def opened(
     *,
     tolerant: bool = False,
     attended: bool | None = None,
+    for_call: str | None = None,
+    before: Callable[[Config], object] | None = None,
+    tell: bool = True,
     voice: Voice | None = None,
 ) -> AsyncGenerator[Gate]:
     """The gate of a command.
 
     A project's file that is not accepted yet is asked about on a terminal, and refused without one.
-    While servers start, a terminal is told so after a second. While a person is asked, what the
-    program logs or says with `voice` waits for the answer.
+    While servers start, a terminal is told so after a second. With `for_call`, the name of a tool,
+    no server is started that its call does not need, if the name says its server. `before` sees
+    the configuration before anything is started, and may raise. Unless `tell` is off, rules and
+    offers that name no tool there is are told. While a person is asked, what the program logs or
+    says with `voice` waits for the answer.
     """
     voice = voice or Voice()
     settings = settled_config(find_layers(config))
+    if for_call is not None:
+        settings = for_tool(settings, for_call, promises=not tolerant)
+    if before is not None:
+        before(settings)
     names = ", ".join(server.name for server in settings.servers)
     around = Surroundings(voice=voice)
     gate = open_gate(
@@ -54,6 +68,8 @@ async def opened(
     with _logging(voice):
         with Progress(f"starting {names} ..."):
             opened = await gate.__aenter__()
+        if tell:
+            _tell_unmatched(opened)
         try:
             yield opened
         except BaseException:
@@ -84,6 +100,17 @@ class _Told(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError, ValueError):  # nobody hears it any more
             self._voice.say(visible_lines(self.format(record)).replace("\n", "\n  "))
+
+
+def _tell_unmatched(gate: Gate) -> None:
+    """One line for each of the first few, so that a slip in a deny rule does not stay unseen."""
+    found = gate.unmatched
+    for finding in found[:MAX_TOLD]:
+        hint = f"; {visible(finding.hint)}" if finding.hint else ""
+        click.echo(f"warning: {visible(finding.text)}{hint}", err=True)
+    if len(found) > MAX_TOLD:
+        more = len(found) - MAX_TOLD
+        click.echo(f"warning: {more} more of that kind, see: lockgate doctor", err=True)
 
 
 def settled_config(layers: Layers) -> Config:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 import msgspec
 
 from lockgate.cli.output import on_terminal
+from lockgate.errors import ConfigError, Problem
 from lockgate.settings.layers import Layers, locate
-from lockgate.showing import visible_json
+from lockgate.showing import visible, visible_json
 
 config_option = click.option(
     "-c",
@@ -41,22 +42,51 @@ user_option = click.option("--user", "scope", flag_value="user", help="The same 
 
 
 def find_layers(config: Path | None) -> Layers:
-    """The files that hold for this process; `-c` before the command counts as well."""
+    """The files that hold for this process; `-c` before the command counts as well.
+
+    Raises `ConfigError` in a working directory that was removed, since nothing is relative to it.
+    """
     context = click.get_current_context(silent=True)
     if config is None and context is not None:
         config = context.find_root().params.get("config")
-    return locate(Path.cwd(), os.environ, config)
+    try:
+        cwd = Path.cwd()
+    except OSError as error:
+        message = f"the working directory can not be used: {error.strerror}"
+        raise ConfigError(Problem(message, hint="change to another directory")) from None
+    return locate(cwd, os.environ, config)
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document; on a terminal what it would obey or hide is escaped."""
-    document = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    try:
+        encoded = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        # The name of a file may hold bytes that are no text; as JSON they are shown escaped.
+        encoded = msgspec.json.encode(_as_text(msgspec.to_builtins(value)))
+    document = msgspec.json.format(encoded, indent=2).decode()
     click.echo(visible_json(document) if on_terminal() else document)
 
 
 def short(path: Path) -> str:
-    """A path as a person knows it: relative to the working directory or to home."""
-    for base, mark in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if path.is_relative_to(base):
-            return f"{mark}{path.relative_to(base)}"
-    return str(path)
+    """A path as a person knows it, relative to the working directory or to home; `visible`."""
+    for base, mark in ((Path.cwd(), ""), (_home(), "~/")):
+        if base is not None and path.is_relative_to(base):
+            return visible(f"{mark}{path.relative_to(base)}")
+    return visible(str(path))
+
+
+def _home() -> Path | None:
+    home = os.environ.get("HOME", "")
+    return Path(home) if home.startswith("/") else None
+
+
+def _as_text(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        pairs = cast("dict[object, object]", value).items()
+        return {_as_text(key): _as_text(one) for key, one in pairs}
+    if isinstance(value, list | tuple):
+        return [_as_text(one) for one in cast("list[object]", value)]
+    return value

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from lockgate.agent.agent import Agent
     from lockgate.agent.run import RunResult
     from lockgate.bridges.voice import Voice
+    from lockgate.settings.config import Config
 
 
 @click.command("run")
@@ -31,13 +32,17 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
       lockgate run "What changed this week?"
       lockgate run --model scripted:replies.yaml "What changed this week?"
     """
+    from lockgate.app.models import chosen_model
     from lockgate.bridges.voice import Voice
     from lockgate.cli.opening import opened, run_async
     from lockgate.cli.turn import one_turn
 
     async def work() -> int:
+        def model_there(settings: Config) -> None:
+            chosen_model(model, settings.agent.model)
+
         voice = Voice()
-        async with opened(config, voice=voice) as gate:
+        async with opened(config, before=model_there, voice=voice) as gate:
             agent = gate.agent(model=model)
             for name in gate.failed:
                 click.echo(f"{name} is not available", err=True)

@@ -1,7 +1,13 @@
-"""How configured servers are shown: control characters visible, secrets masked, never a value."""
+"""How configured servers are shown: control characters visible, secrets masked.
+
+Of a file that nobody has accepted, and of another program's, a command is told whole: there only a
+secret's own value is masked (`settings.telling`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,24 +17,31 @@ from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.masking import mask, shown_arguments, shown_command
 from lockgate.settings.survey import Survey, WrittenServer
+from lockgate.settings.telling import masked_arguments, told_command
 from lockgate.settings.writing import Written
 from lockgate.showing import visible
 
 
-def command_line(server: WrittenServer) -> str:
-    """What starts it, on one line."""
+def command_line(server: WrittenServer, waiting: Path | None) -> str:
+    """What starts it, on one line; `waiting` is the file that is not accepted."""
     command = server["command"]
-    return "(none)" if command is None else shown_command(command, server["args"])
+    if command is None:
+        return "(none)"
+    if waiting in server.files:
+        return told_command(command, server["args"])
+    return shown_command(command, server["args"])
 
 
-def server_data(server: WrittenServer) -> dict[str, Any]:
-    """One configured server, for JSON and for display."""
+def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
+    """One configured server, for JSON and for display; `waiting` is the file not accepted."""
     command, cwd = server["command"], server["cwd"]
+    args: tuple[str, ...] = server["args"]
+    told = _told_args(command or "", args) if waiting in server.files else shown_arguments(args)
     return {
         "name": server.name,
         "transport": server["transport"],
         "command": None if command is None else visible(command),
-        "args": list(shown_arguments(server["args"])),
+        "args": list(told),
         "env": {visible(key): mask(value) for key, value in server["env"].items()},
         "cwd": None if cwd is None else visible(cwd),
         "requestTimeout": server["requestTimeout"],
@@ -48,7 +61,7 @@ def entry_data(entry: ServerEntry) -> dict[str, Any]:
     return {
         "name": entry.name,
         "command": visible(entry.command),
-        "args": list(shown_arguments(entry.args)),
+        "args": list(_told_args(entry.command, entry.args)),
         "env": {visible(key): mask(value) for key, value in entry.env.items()},
         "cwd": None if entry.cwd is None else visible(entry.cwd),
     }
@@ -62,17 +75,22 @@ def written_data(written: Written) -> dict[str, Any]:
 def tell_waiting(written: Written) -> None:
     """Say so when a file that was changed still waits for its acceptance."""
     if not written.accepted:
-        _tell(visible(short(written.path)))
+        _tell(short(written.path))
 
 
 def tell_unaccepted(found: Survey) -> None:
     """Say so when what is listed can not be used yet."""
     if found.waiting is not None:
-        _tell(visible(short(found.waiting)))
+        _tell(short(found.waiting))
 
 
 def _tell(file: str) -> None:
     click.echo(f"{file} is not accepted yet, so nothing starts: lockgate config accept", err=True)
+
+
+def _told_args(command: str, args: Sequence[str]) -> tuple[str, ...]:
+    masks = masked_arguments(command, args)
+    return tuple(masked or visible(text) for text, masked in zip(args, masks, strict=True))
 
 
 def _verdict(verdict: Verdict) -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -24,13 +25,24 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     rest = sum(widths[1:]) + GAP * (len(widths) - 1)
     room = max(20, shutil.get_terminal_size((80, 24)).columns - rest)
     widths[0] = min(widths[0], room)
-    colour = sys.stdout.isatty()
-    click.echo(click.style(_line(head, widths), bold=True) if colour else _line(head, widths))
+    bold = styled(os.environ, terminal=sys.stdout.isatty())
+    click.echo(click.style(_line(head, widths), bold=True) if bold else _line(head, widths))
     for line in shown:
         if width_of(line[0]) > widths[0]:
             click.echo(line[0])
             line = ["", *line[1:]]
         click.echo(_line(line, widths))
+
+
+def counted(number: int, word: str) -> str:
+    """`1 tool`, `2 tools`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def styled(environ: Mapping[str, str], *, terminal: bool) -> bool:
+    """Whether the terminal knows how, and nobody asked for plain text (no-color.org)."""
+    known = environ.get("TERM", "") not in ("", "dumb")
+    return terminal and known and not environ.get("NO_COLOR")
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -40,7 +40,7 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
         async with opened(config, tolerant=True) as gate:
             found = [t for t in gate.tools() if _wanted(t.name, pattern)]
             rows = [(tool, standing(gate, tool)) for tool in found]
-            failed = dict(gate.failed)
+            failed, configured = dict(gate.failed), bool(gate.config.servers)
             left_out = (
                 [(s.name, out) for s in gate.mcp.statuses for out in s.left_out] if gate.mcp else []
             )
@@ -59,7 +59,7 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
             head = ("TOOL", "LEVEL", "DESTR", "IDEMP", "FROM", "NOW")
             print_table(head, [row(tool, explained) for tool, explained in rows])
         else:
-            click.echo("No tool of that name." if pattern else "No tools.", err=True)
+            click.echo(_none(pattern, configured), err=True)
         for name, reason in failed.items():
             click.echo(f"{name}: not available: {visible(reason)}", err=True)
         for server, out in left_out:
@@ -69,6 +69,12 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
         return Exit.DONE
 
     return run_async(work)
+
+
+def _none(pattern: str | None, configured: bool) -> str:
+    if not configured:
+        return "No tools: no servers are configured. Next: lockgate mcp import, lockgate mcp add"
+    return "No tool of that name." if pattern else "No tools. To see why: lockgate doctor"
 
 
 def _wanted(name: str, pattern: str | None) -> bool:

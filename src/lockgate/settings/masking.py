@@ -22,6 +22,8 @@ _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]+)\}")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)(=|:\s*)(.*)", re.DOTALL)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#@\s]*@)?([^?#\s]*)(\?[^#\s]*)?(#\S*)?")
 
+_DIRECTORIES = frozenset({"PWD", "OLDPWD"})
+"""Variables of every shell that are named as passwords are."""
 _SCHEME = re.compile(r"[A-Za-z]+\s+(\S+)")
 
 _Mask: TypeAlias = Callable[[str], str]
@@ -65,7 +67,9 @@ def secrets_in(
         _shown(f"{name}={value}" if looks_secret(name) else value, note)
     text = "\n".join(words)
     found.extend(
-        value for name, value in environ.items() if value and value in text and looks_secret(name)
+        value
+        for name, value in environ.items()
+        if value and value in text and looks_secret(name) and name not in _DIRECTORIES
     )
     return tuple(found)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -98,6 +100,24 @@ def test_the_controlling_terminal_is_asked_whatever_the_streams_are(
         output, _ = child.communicate(timeout=30)
     assert output.startswith(f"REPLY Answer({approved}")
     assert child.returncode == 0
+
+
+def test_stopped_at_a_question_it_leaves_the_terminal_as_it_was() -> None:
+    """Ctrl+Z is for the shell; gone on with, it says again what it asks about, and asks."""
+    with on_own_terminal(CONTROLLED + SCRIPT) as (keyboard, child):
+        before = termios.tcgetattr(keyboard)  # both ends have the same, until it asks
+        shown_until(keyboard, PROMPT)
+        os.write(keyboard, b"half a wo\x1a")
+        stopped = os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        assert stopped is not None
+        assert stopped.si_code == os.CLD_STOPPED
+        assert termios.tcgetattr(keyboard) == before
+        child.send_signal(signal.SIGCONT)
+        shown = shown_until(keyboard, PROMPT)
+        assert "tool       tool\n" in shown
+        os.write(keyboard, b"once\n")
+        output, _ = child.communicate(timeout=30)
+    assert output.startswith("REPLY Answer(approved=True")
 
 
 def test_in_the_background_nobody_is_looking() -> None:

@@ -63,6 +63,17 @@ def test_a_faulty_file_can_not_be_accepted(accept: Run, folder: Path) -> None:
     assert "did you mean servers?" in str(result.exception)
 
 
+def test_what_could_not_be_loaded_can_not_be_accepted(
+    accept: Run, folder: Path, environ: dict[str, str]
+) -> None:
+    """It is refused now, and not by every later command."""
+    (folder / "lockgate.yaml").write_text("mcp: {servers: [{name: a, command: uvx server}]}")
+    result = accept("--yes")
+    assert isinstance(result.exception, ConfigError)
+    assert "holds white space" in str(result.exception)
+    assert not locate(folder, environ).accepted_dir.exists()
+
+
 def test_nothing_there_is_an_error(accept: Run, folder: Path) -> None:
     """It says what to do."""
     (folder / "lockgate.yaml").unlink()
@@ -77,7 +88,14 @@ def test_for_programs(accept: Run, folder: Path) -> None:
     assert answer["file"] == str(folder / "lockgate.yaml")
     assert answer["was"] == "new"
     assert answer["starts"] == [
-        {"server": "git", "command": "x --token '[masked, 6 characters]'", "env": []}
+        {
+            "server": "git",
+            "command": "x --token '[masked, 6 characters]'",
+            "args": ["--token", "'[masked, 6 characters]'"],
+            "env": [],
+            "variables": [],
+            "cwd": None,
+        }
     ]
     assert json.loads(accept("--yes", "--json").stdout)["was"] == "accepted"
 

@@ -103,6 +103,9 @@ def test_a_literal_secret_is_told_unseen(run: Run, folder: Path) -> None:
         (("add", "Git", "--", "x"), "for instance git"),
         (("add", "a_b", "--", "x"), "for instance a-b"),
         (("add", "a", "--", ""), "empty"),
+        (("add", "a", "--", "uvx mcp-server-git"), "lockgate mcp add a -- uvx mcp-server-git"),
+        (("add", "a", "--", "uvx x", "y"), "holds white space"),
+        (("add", "a", "--", "~someone/x"), "the whole path"),
         (("add", "a", "--", "x", "${"), "no reference"),
         (("get", "z"), "none is configured"),
         (("remove", "z"), "none is configured"),
@@ -185,6 +188,57 @@ def test_a_listing_tells_what_is_not_accepted(run: Run, folder: Path) -> None:
     assert "\x1b" not in result.output
     assert "SEKRET" not in result.output
     assert data_of(run("list", "--json"))["notAccepted"] == str(folder / "lockgate.yaml")
+
+
+def test_a_listing_fits_the_terminal(run: Run, folder: Path) -> None:
+    """What is too wide goes on below, and nothing is left out."""
+    words = [f"--option-{number}={number}" for number in range(12)]
+    run("add", "a", "--", "npx", "-y", "@some/server", *words)
+    lines = run("list").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    column = lines[0].index("COMMAND")
+    end = lines[0].index("FROM")
+    told = "".join(line[column:end].rstrip().removeprefix("  | ") for line in lines[1:])
+    assert told.replace(" ", "") == "".join(("npx", "-y", "@some/server", *words))
+
+
+@pytest.mark.req("B-13")
+def test_what_nobody_accepted_is_shown_whole(run: Run, folder: Path) -> None:
+    """Masking hides no part of a command that a file found here would start."""
+    (folder / "lockgate.yaml").write_text(
+        "mcp: {servers: [{name: a, command: sh, args: [-c, 'TOKEN=1; touch PWNED']}]}"
+    )
+    for words in (("list",), ("list", "--json"), ("get", "a"), ("get", "a", "--json")):
+        assert "touch PWNED" in run(*words).stdout
+
+
+def test_a_secret_among_the_arguments_is_told(run: Run) -> None:
+    """By its number, unseen."""
+    result = run("add", "a", "--", "x", "--token", "SEKRET")
+    assert "argument 2 looks like a secret" in result.stderr
+    assert "SEKRET" not in result.output
+    assert run("add", "b", "--", "x", "--token", "${TOKEN}").stderr == ""
+
+
+def test_a_directory_that_was_removed_is_told(run: Run, folder: Path) -> None:
+    """There is nothing to be relative to, so no command goes on."""
+    folder.rmdir()
+    for words in (("list",), ("add", "a", "--", "x"), ("import",), ("get", "a"), ("remove", "a")):
+        assert "working directory" in error_of(run(*words))
+
+
+def test_a_directory_that_is_not_utf_8(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is shown escaped, in JSON as well."""
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert run("add", "a", "--", "x").exit_code == 0
+    (server,) = data_of(run("list", "--json"))["servers"]
+    assert server["files"][0].endswith("caf\\udce9/lockgate.yaml")
+    assert run("list").exit_code == 0
+    assert run("add", "-c", "sub/x.yaml", "b", "--", "./x").exit_code == 2
 
 
 def test_one_server(run: Run, folder: Path) -> None:

@@ -117,20 +117,34 @@ class ToolClient:
 
 
 def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
-    """One list of all pages. The first definition of a name counts (PB-103)."""
+    """One list of all pages. The first definition of a name counts (PB-103), others are told."""
     first: dict[str, ListedTool] = {}
+    repeated: dict[str, None] = {}
     left_out: dict[LeftOut, None] = {}
     for number, page in enumerate(pages, 1):
         remarks.extend(page.remarks)
         for tool in page.tools:
             held = first.setdefault(tool.name, tool)
-            if held is not tool and held.raw != tool.raw:
+            if held is tool:
+                continue
+            if held.raw == tool.raw:
+                repeated[tool.name] = None
+            else:
                 first[tool.name] = _disputed(held)
+                left_out[LeftOut(tool.name, _OTHER)] = None
         for entry in page.left_out:
             if entry.tool.startswith("tool ") and number > 1:
                 entry = LeftOut(f"{entry.tool} of page {number}", entry.reason)
             left_out[entry] = None
+    if repeated:
+        names = ", ".join(repr(name[:60]) for name in tuple(repeated)[:5])
+        more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
+        remarks.append(f"listed more than once, each time the same: {names}{more}")
     return ListedTools(tuple(first.values()), tuple(left_out), tuple(dict.fromkeys(remarks)))
+
+
+_OTHER = "is listed again with another definition: only the first is used, without its claims"
+"""Of the second one: a server that contradicts itself is no word to go by."""
 
 
 def _disputed(tool: ListedTool) -> ListedTool:

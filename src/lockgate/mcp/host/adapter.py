@@ -30,6 +30,9 @@ from lockgate.traits import (
     SideEffectLevel,
 )
 
+NOTED = 5
+"""Oddities of one answer that are told; of more, how many there are."""
+
 
 class McpTool(Tool):
     """One tool of one server, declared as its ruling says.
@@ -121,14 +124,19 @@ class McpTool(Tool):
         return self._shown(result)
 
     def _shown(self, result: CallResult) -> ToolResult:
-        """The server's answer as a result; an answer without content shows what else it has."""
+        """The server's answer as a result; an answer without content shows what else it has.
+
+        What was odd about it is shown last: whoever reads it may have to judge what it means.
+        """
         content: tuple[Content, ...] = result.content
         if not content and result.structured is not None:
             content = (Text(msgspec.json.encode(result.structured).decode()),)
+        if not content and result.is_error:
+            content = (Text(f"{self._server} reported an error without saying which"),)
+        if result.remarks:
+            content += (Text(_noted(result.remarks)),)
         if not result.is_error:
             return ToolResult(content, structured=result.structured)
-        if not content:
-            content = (Text(f"{self._server} reported an error without saying which"),)
         return ToolResult.error(
             ErrorKind.TOOL_ERROR,
             "",
@@ -136,6 +144,11 @@ class McpTool(Tool):
             content=content,
             structured=result.structured,
         )
+
+
+def _noted(remarks: tuple[str, ...]) -> str:
+    more = f"; and {len(remarks) - NOTED} more" if len(remarks) > NOTED else ""
+    return f"[odd about this answer: {'; '.join(remarks[:NOTED])}{more}]"
 
 
 def definition_fingerprint(

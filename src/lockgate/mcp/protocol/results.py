@@ -89,9 +89,9 @@ _decode_text = msgspec.json.Decoder(_TextResult).decode
 def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     """Read the answer to a call. Never raises.
 
-    Missing content is none (PB-122). `isError` is true for `true` and, with a remark, for `1` and
-    `"true"`: nobody means success by them. An answer that is no object, or can not be decoded, is
-    shown as what it is.
+    Missing content is none (PB-122). `isError` is true for `true` and, with a remark, for anything
+    else that does not clearly mean false, such as `1` and `"yes"`: nobody means success by them. An
+    answer that is no object, or can not be decoded, is shown as what it is.
     """
     # One pass in C; whatever is not exactly of that shape is looked at by the rules.
     try:
@@ -125,12 +125,18 @@ def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
     is_error = result.get("isError", False)
     if type(is_error) is not bool:
         remarks += (f"isError is {kind_of(is_error)}, not true or false",)
-        is_error = is_error in (1, "true")
+        is_error = _means_error(is_error)
     result_type = result.get("resultType")
     if result_type is not None and not isinstance(result_type, str):
         remarks += (f"resultType is {kind_of(result_type)}, not a string",)
         result_type = kind_of(result_type)
     return CallResult(content, is_error, structured, result_type, remarks)
+
+
+def _means_error(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() not in ("", "false", "no", "off", "0", "null", "none")
+    return bool(value)  # null, zero and what is empty say nothing of an error
 
 
 def _bare_result(value: Any, remarks: tuple[str, ...]) -> CallResult:

@@ -115,7 +115,12 @@ async def test_equal_repeats_are_one_tool_and_unequal_ones_believe_nothing(
     first = {"tools": [tool("a", annotations=claim), tool("b", annotations=claim)]}
     second = {"tools": [tool("a", annotations=claim), tool("b", description="another")]}
     _lists(server, {**first, "nextCursor": "2"}, second)
-    same, disputed = (await ToolClient(session).list()).tools
+    listed = await ToolClient(session).list()
+    same, disputed = listed.tools
+    assert [(left.tool, left.reason[:36]) for left in listed.left_out] == [
+        ("b", "is listed again with another definit")
+    ]
+    assert listed.remarks == ("listed more than once, each time the same: 'a'",)
     assert (same.name, same.claims.read_only, same.claims.remarks) == ("a", True, ())
     assert (disputed.name, disputed.description, disputed.claims.read_only) == ("b", "", None)
     assert disputed.claims.raw == claim

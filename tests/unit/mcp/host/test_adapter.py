@@ -23,7 +23,7 @@ from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.profile import ServerProfile
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import LEGACY, ScriptedServer
-from lockgate.testing.steps import Answer, Exit
+from lockgate.testing.steps import Answer, Exit, Shape
 from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
 from lockgate.tools.permit import Permit
 from lockgate.tools.result import ErrorKind, Outcome
@@ -165,6 +165,37 @@ async def test_structure_without_content_is_shown_as_text(
     """A model that reads only text is not left with nothing."""
     server.on("tools/call", Answer(result={"structuredContent": {"n": 42}}))
     assert (await _execute(await _tool(session))).result.text == '{"n":42}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_error", "text"),
+    [
+        ("null", False, "[odd about this answer: the result is null, not an object]"),
+        (
+            '{"isError":"yes","content":"no"}',
+            True,
+            "no\n[odd about this answer: content is a string, not an array; content[0] is a "
+            "string, not an object; isError is a string, not true or false]",
+        ),
+        ("[" + "1," * 9 + "1]", False, "[odd about this answer: the result is an array, "),
+        ('{"isError":"no"}', False, "[odd about this answer: isError is a string, "),
+        (
+            '{"content":[5,5,5,5,5,5]}',
+            False,
+            "content[4] is a number, not an object; and 1 more]",
+        ),
+    ],
+)
+async def test_what_is_odd_about_an_answer_is_told_with_it(
+    server: LoopServer, session: ServerSession, answer: str, is_error: bool, text: str
+) -> None:
+    """Success or not: who reads the result can see that the server did not answer as it should,
+    and an error in any word is an error."""
+    swap = (b'"result":{"x":0}', f'"result":{answer}'.encode())
+    server.on("tools/call", Answer(result={"x": 0}, shape=Shape(swap=(swap,))))
+    outcome = await _execute(await _tool(session))
+    assert outcome.result.is_error is is_error
+    assert text in outcome.result.text
 
 
 @pytest.mark.req("S3-04")

@@ -79,12 +79,21 @@ def test_missing_content_is_empty() -> None:
         ("true", True, True),
         (0, False, True),
         ("false", False, True),
+        ("no", False, True),
+        ("", False, True),
+        ({}, False, True),
+        ("yes", True, True),
+        (" TRUE", True, True),
+        ("failed", True, True),
+        (2, True, True),
+        (["x"], True, True),
+        ({"code": 1}, True, True),
         (None, False, True),
         ([], False, True),
     ],
 )
 def test_an_error_is_an_error_by_any_clear_word(value: Any, is_error: bool, remarked: bool) -> None:
-    """`true`, and what can mean nothing else; the rest is no error, and remarked upon."""
+    """`true`, and all that does not clearly say false; whatever is no boolean is remarked upon."""
     result = parsed({"content": [], "isError": value})
     assert result.is_error is is_error
     assert bool(result.remarks) is remarked

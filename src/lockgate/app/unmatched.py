@@ -1,0 +1,76 @@
+"""Rules and offers that name a tool which is not there: a door that someone believes shut.
+
+A name of a server's tool can only be looked up once the server has answered, so this is asked after
+the start and says nothing of servers that did not start (PB-177).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lockgate.app.finding import Finding
+from lockgate.mcp.host.status import ServerState, ServerStatus
+from lockgate.rules.bind import bind
+from lockgate.rules.offers import unmatched as unmatched_offers
+from lockgate.rules.pattern import ToolPattern, parse_pattern
+from lockgate.schema.spelling import nearest
+from lockgate.settings.config import Config
+from lockgate.tools.naming import server_prefix
+from lockgate.tools.registry import Snapshot
+
+
+def unmatched(
+    config: Config, snapshot: Snapshot, statuses: Sequence[ServerStatus]
+) -> tuple[Finding, ...]:
+    """Each rule and offer of `config` that names a tool which nobody has.
+
+    Of servers, those in `statuses` that are ready are looked at; of local tools, those that a
+    program gave, if it gave any. A tool that was left out has been told about and is no slip.
+    """
+    return tuple(_found(config, snapshot, {s.name: s for s in statuses}))
+
+
+def _found(
+    config: Config, snapshot: Snapshot, statuses: dict[str, ServerStatus]
+) -> Iterator[Finding]:
+    for rule in bind(config.rules, snapshot).unbound:
+        word = rule.decision.name.lower()
+        pattern = ToolPattern(rule.server, rule.tool)
+        what = f'the {word} rule "{rule.text}"'
+        yield from _told(pattern, what, rule.source or f"permissions.{word}", snapshot, statuses)
+    for text in unmatched_offers(config.agent.offer, snapshot):
+        what = f'the offer "{text}"'
+        yield from _told(parse_pattern(text), what, "agent.offer", snapshot, statuses)
+
+
+def _told(
+    pattern: ToolPattern,
+    what: str,
+    where: str,
+    snapshot: Snapshot,
+    statuses: dict[str, ServerStatus],
+) -> Iterator[Finding]:
+    if pattern.tool is None:
+        return  # a whole server that lists nothing
+    names = {
+        name: tool.name
+        for tool in snapshot.tools
+        if (origin := tool.definition.origin).server == pattern.server
+        for name in (origin.original_name, tool.name)
+    }
+    if pattern.server is None:
+        if not names:
+            return
+        place, see = "local tool", None
+    else:
+        status = statuses.get(pattern.server)
+        if status is None or status.state is not ServerState.READY:
+            return
+        if pattern.tool in {out.tool for out in status.left_out}:
+            return
+        prefix = server_prefix(pattern.server)
+        names |= {name.removeprefix(prefix): name for name in names.values()}
+        place, see = f"tool of server {pattern.server}", f"lockgate tools '{prefix}*'"
+    near = dict.fromkeys(names[name] for name in nearest(pattern.tool, names))
+    hint = f"did you mean {' or '.join(near)}?" if near else see and f"its tools: {see}"
+    yield Finding(where, f"{what} matches no {place}", hint)

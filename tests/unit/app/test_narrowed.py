@@ -1,0 +1,44 @@
+"""One server of a configuration alone, for a command that needs no other."""
+
+from __future__ import annotations
+
+import pytest
+
+from lockgate.app.narrowed import for_tool
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.settings.config import Config
+
+SERVERS = tuple(
+    ServerSettings(name, StdioEndpoint("x"), request_timeout=seconds)
+    for name, seconds in (("a", 1.0), ("b", 100.0))
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "names"),
+    [("mcp__a__t", "a"), ("mcp__b__t__u", "b"), ("mcp__c__t", "ab"), ("t", "ab"), ("mcp__a", "ab")],
+)
+def test_only_a_name_that_says_its_server_narrows(tool: str, names: str) -> None:
+    """Else every server is needed: for the tool, or to say which name may be meant."""
+    assert "".join(s.name for s in for_tool(Config(servers=SERVERS), tool).servers) == names
+
+
+def test_what_the_operator_relies_on_stays() -> None:
+    """B-07: a required server, and one that is to have certain tools, are still looked at."""
+    more = (
+        ServerSettings("c", StdioEndpoint("x"), required=True),
+        ServerSettings("d", StdioEndpoint("x"), expect_tools=("t",)),
+    )
+    config = Config(servers=(*SERVERS, *more))
+    assert [s.name for s in for_tool(config, "mcp__a__t").servers] == ["a", "c", "d"]
+    assert [s.name for s in for_tool(config, "mcp__a__t", promises=False).servers] == ["a"]
+
+
+def test_a_budget_for_all_is_none_for_one() -> None:
+    """What was under the bound of the slowest can be above the bound of another."""
+    config = Config(servers=SERVERS, startup_budget=50.0)
+    assert SPAWN_ALLOWANCE + 1 < 50
+    assert for_tool(config, "mcp__a__t").startup_budget is None
+    assert for_tool(config, "mcp__b__t").startup_budget == 50
