@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import lockgate
+from lockgate.app.build import Surroundings
 from lockgate.policy.approval import Answer, Scope
 from lockgate.stores.state import StateError, open_state
 from lockgate.testing.approver import ScriptedApprover
@@ -17,14 +20,20 @@ from lockgate.testing.script import ScriptedServer, tool
 from lockgate.testing.tool import ScriptedTool
 
 
+async def suspended(project: Project) -> list[str]:
+    """The tickets of two calls of one session that wait."""
+    around = Surroundings(environ=project.environ(), cwd=project.root)
+    async with lockgate.open(project.write(), attended=False, surroundings=around) as gate:
+        calls = [await gate.call("mcp__db__drop", {"table": name}) for name in "ab"]
+    return [call.ticket for call in calls if isinstance(call, lockgate.Suspended)]
+
+
 def test_pb_157_answers_given_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     """Two processes that remember an answer at once lose neither."""
     project = Project(tmp_path)
     project.sections["approvals"] = {"unattended": ["queue"]}
     ledger = project.add("db", ScriptedServer(tools=(tool("drop"),)))
-    tickets = [
-        project.run("call", "mcp__db__drop", f"table={name}").stdout.split()[-1] for name in "ab"
-    ]
+    tickets = asyncio.run(suspended(project))
     command = [sys.executable, "-m", "lockgate", "-c", str(project.file), "approvals", "answer"]
     both = [
         subprocess.Popen(

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import lockgate
+from lockgate.app.build import Surroundings
 from lockgate.testing.project import Project
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.script import ScriptedServer, When, tool
@@ -35,6 +37,15 @@ def ask(project: Project, name: str = DROP, *words: str) -> str:
     done = project.run("call", name, *(words or ("table=t",)))
     assert done.returncode == 3
     return done.stdout.split()[-1]
+
+
+async def ask_in_a_session(project: Project, name: str, **arguments: str) -> str:
+    """The ticket of a call that a program made, whose calls belong together."""
+    around = Surroundings(environ=project.environ(), cwd=project.root)
+    async with lockgate.open(project.write(), attended=False, surroundings=around) as gate:
+        suspended = await gate.call(name, arguments)
+    assert isinstance(suspended, lockgate.Suspended)
+    return suspended.ticket
 
 
 def waiting(project: Project) -> list[str]:
@@ -197,8 +208,12 @@ def test_a_call_whose_process_was_killed_is_listed(project: Project) -> None:
 def test_an_answer_for_the_session_is_listed_and_taken_back(
     project: Project, ledger: ServerLedger
 ) -> None:
-    """It stands in the list with its fingerprint until it is revoked."""
-    ticket = ask(project, "mcp__db__add")
+    """It stands in the list with its fingerprint until it is revoked; a single call has no session
+    that could remember it."""
+    single = ask(project, "mcp__db__add")
+    done = project.run("approvals", "answer", single, "yes", "--scope", "session")
+    assert (done.returncode, waiting(project), ledger.called) == (2, [single], ())
+    ticket = asyncio.run(ask_in_a_session(project, "mcp__db__add"))
     assert project.run("approvals", "answer", ticket, "yes", "--scope", "session").returncode == 0
     [grant] = project.json("grants", "list")["grants"]
     assert (grant["tool"], grant["answer"], grant["exactCall"]) == ("mcp__db__add", "yes", None)
