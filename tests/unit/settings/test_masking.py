@@ -75,7 +75,12 @@ def test_what_is_masked_is_known_as_a_secret(arguments: list[str]) -> None:
 def test_values_of_variables_are_secrets() -> None:
     """Of every variable that is set for the server, and of the host's own where an argument holds
     the value of one that is named like a secret."""
-    environ = {"PWD": "host/db", "DB_PASSWORD": "hunter22", "PAGER": "serve-it", "GH_TOKEN": "not-used"}
+    environ = {
+        "PWD": "host/db",
+        "DB_PASSWORD": "hunter22",
+        "PAGER": "serve-it",
+        "GH_TOKEN": "not-used",
+    }
     env = {"MODE": "production", "AUTH": "Bearer abc123", "DATABASE_URL": "pg://me:s3cret@host/db"}
     hidden = Hidden(secrets_in(["serve-it", "x-hunter22", "host/db"], env, environ))
     for said in ("hunter22", "production", "Bearer abc123", "abc123", "s3cret"):
