@@ -18,7 +18,7 @@ import pytest
 
 from lockgate.testing.project import Project
 from lockgate.testing.script import ScriptedServer, When, tool
-from lockgate.testing.steps import Answer, Stderr
+from lockgate.testing.steps import Answer, Exit, Stderr
 
 READS = {"readOnlyHint": True}
 PROMPT = "answer [no]: "
@@ -185,6 +185,21 @@ def test_what_servers_and_models_write_reaches_no_terminal_raw(
         assert shown == "first\n\\x1b]0;title\\x07\\x1b[2J\\u202eevil\\x9b31m\nlast\n"
     assert json.loads(document)["content"][0]["text"] == STRANGE
     assert project.run("call", "mcp__s__read").stdout == STRANGE.replace("\r\n", "\n") + "\n"
+
+
+def test_an_error_that_ends_a_command_reaches_no_terminal_raw(
+    project: Project, start: Start
+) -> None:
+    """It may hold the words of a server that did not start, or of whoever wrote a file."""
+    broken = ScriptedServer(opening=(Stderr(STRANGE), Exit(1)))
+    project.add("s\x1b[2J\u202e", broken)
+    named = start("call", "mcp__s__read").end()
+    project.servers[0]["name"] = "s"
+    project.servers[0]["required"] = True
+    refused = start("call", "mcp__s__read").end()
+    for shown in (named, refused):
+        assert "error: " in shown
+        assert not set(shown) & {"\x1b", "\x07", "\u202e", "\x9b", "\r"}
 
 
 def test_a_call_that_was_broken_off_is_told(project: Project, start: Start) -> None:

@@ -88,5 +88,7 @@ def test_a_command_tells_a_failure_once_and_noise_once(
     assert not [line for line in lines if line.startswith(("answer", "usage", "Server", "x:"))]
     assert [line.startswith("noisy sent something") for line in lines].count(True) == 1
     assert len([line for line in lines if "sent something" in line]) <= 2  # leaks wrote once too
+    if words == ("doctor",):
+        assert "         | answer [no]: \\x1b[2J" in said  # all it said, with a margin
     told = [line for line in lines if "exit code 3" in line or "leaks is not" in line]
     assert len(told) == (2 if "--json" in words else 1)  # to the program that reads it, and to us

@@ -81,12 +81,15 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
     for status in servers:
         ready = status.state is ServerState.READY
         head = "ok" if ready else "FAILED"
-        what = counted(len(status.tools), "tool") if ready else visible(status.reason or "")
+        reason, *words = (status.reason or "").split("\n")
+        what = counted(len(status.tools), "tool") if ready else visible(reason)
         times = f"{status.seconds:.1f} s"
         who = f", {visible(status.server)}" if status.server else ""
         spoken = f", MCP {status.revision}" if status.revision else ""
         click.echo(f"{head:<8} {status.name}: {what} ({times}{who}{spoken})")
         if not ready:
+            for line in words:
+                click.echo(f"         | {visible(line)}")
             hint = _hint(status)
             if hint:
                 click.echo(f"         {hint}")

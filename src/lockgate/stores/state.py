@@ -153,8 +153,9 @@ def _prepare(path: Path) -> None:
 
 def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
     """Raise unless the file is empty or ours, and not from the future."""
-    whose = connection.execute("PRAGMA application_id").fetchone()[0]
+    # In this order: another process may be making the file, and both come with one commit.
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+    whose = connection.execute("PRAGMA application_id").fetchone()[0]
     if whose != APPLICATION_ID and (tables or whose):
         raise StateError(
             Problem(

@@ -13,6 +13,7 @@ from collections import deque
 from lockgate.errors import PeerError
 from lockgate.mcp.protocol.jsonrpc import Outgoing
 from lockgate.mcp.transport.base import Link
+from lockgate.showing import visible
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +68,8 @@ class Outbox:
                 self._writing = bound
                 await link.send(message)
         except (PeerError, TimeoutError) as error:
-            logger.debug("%s: a frame could not be written: %s", self._peer, error)
+            why = visible(str(error))[:400]  # it may end in what the server said, in many lines
+            logger.debug("%s: a frame could not be written: %s", self._peer, why)
             return False
         finally:
             self._writing = None

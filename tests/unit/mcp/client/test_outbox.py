@@ -70,7 +70,11 @@ async def test_what_can_not_be_written_is_logged_and_the_next_is_tried(
     link, outbox = Link(), Outbox("fake", 5)
     link.open.set()
     link.error = PeerError(
-        "no", peer="fake", phase=Phase.REQUEST, fault=Fault.CLOSED, fate=Fate.NOT_SENT
+        "no\nanswer [no]: \x1b[2J",
+        peer="fake",
+        phase=Phase.REQUEST,
+        fault=Fault.CLOSED,
+        fate=Fate.NOT_SENT,
     )
     delivering = asyncio.create_task(outbox.deliver(link))
     with caplog.at_level(logging.DEBUG):
@@ -82,7 +86,7 @@ async def test_what_can_not_be_written_is_logged_and_the_next_is_tried(
         outbox.end()
         await delivering
     assert link.sent == [b"1"]
-    assert "a frame could not be written: no" in caplog.text
+    assert "a frame could not be written: no\\nanswer [no]: \\x1b[2J" in caplog.text
 
 
 async def test_a_frame_too_many_is_dropped() -> None:
