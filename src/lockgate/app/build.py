@@ -118,6 +118,7 @@ async def open(
         registry.register_all(tools)
         state = open_state(state_dir / "state.db", secrets.token_hex(8))
         made.own("state database", _closing(state.close))
+        digests = _key(state_dir / "digest.key")
         audit = AuditLog(
             state_dir / "audit",
             key=_key(state_dir / "audit.key"),
@@ -164,7 +165,7 @@ async def open(
             new_id=lambda: secrets.token_hex(12),
             answer_within=config.approvals.answer_within,
             ticket_lifetime=config.approvals.ticket_lifetime,
-            digest_key=_key(state_dir / "digest.key"),
+            digest_key=digests,
             record_content=config.audit.content,
         )
         runtime = AgentRuntime(
