@@ -71,8 +71,9 @@ class Terminal:
         gone.
         """
         with _Answerable(self.source) as setting:
-            await self.show(prompt)
+            # Before the prompt: who sees it may press Ctrl+Z at once.
             with _stoppable(setting, lambda: self.show_now(f"\n{reminder}{prompt}")):
+                await self.show(prompt)
                 return await self._line()
 
     async def _line(self) -> str | None:
