@@ -70,11 +70,13 @@ class Terminal:
         (Ctrl+Z), the prompt is shown again, after `reminder`. Raises OSError if the terminal is
         gone.
         """
-        with _Answerable(self.source) as setting:
+        with (
+            _Answerable(self.source) as setting,
             # Before the prompt: who sees it may press Ctrl+Z at once.
-            with _stoppable(setting, lambda: self.show_now(f"\n{reminder}{prompt}")):
-                await self.show(prompt)
-                return await self._line()
+            _stoppable(setting, lambda: self.show_now(f"\n{reminder}{prompt}")),
+        ):
+            await self.show(prompt)
+            return await self._line()
 
     async def _line(self) -> str | None:
         typed = b""
