@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from lockgate.calls import refusals
 from lockgate.calls.leash import Pulled
 from lockgate.calls.replay import another_try, together
@@ -15,7 +17,6 @@ from lockgate.tools.tool import Declared
 MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
 
-_NOT_SENT: Final = Fate.NOT_SENT
 _UNKNOWN: Final = Fate.UNKNOWN
 
 _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
@@ -25,22 +26,20 @@ _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
 }
 
 
-class Attempts:
+class Attempts(msgspec.Struct):
     """The attempts of one call. Starts as not sent; `begin` makes that unknown until `end`."""
 
-    __slots__ = ("_cause", "_detail", "_outcome", "_pulled", "_settled", "_tool", "count", "fate")
-
-    def __init__(self, tool: Declared) -> None:
-        self._tool = tool
-        self.count = 0
-        """How often the tool was started."""
-        self.fate = _NOT_SENT
-        """What is known now; while an attempt runs, that it may have taken effect."""
-        self._settled: Fate | None = None
-        """The fate of all ended attempts together; None before the first has ended."""
-        self._outcome: Outcome | None = None
-        self._pulled: Pulled | None = None
-        self._cause, self._detail = "", ""
+    tool: Declared
+    count: int = 0
+    """How often the tool was started."""
+    fate: Fate = Fate.NOT_SENT
+    """What is known now; while an attempt runs, that it may have taken effect."""
+    _settled: Fate | None = None
+    """The fate of all ended attempts together; None before the first has ended."""
+    _outcome: Outcome | None = None
+    _pulled: Pulled | None = None
+    _cause: str = ""
+    _detail: str = ""
 
     def begin(self) -> None:
         """An attempt starts: from here on nobody can say that nothing was sent."""
@@ -68,7 +67,7 @@ class Attempts:
             return False
         fate = _UNKNOWN if outcome is None else outcome.fate
         kind = None if outcome is None else outcome.result.kind
-        return another_try(self._tool, fate, self.count, same_invocation=True, kind=kind).allowed
+        return another_try(self.tool, fate, self.count, same_invocation=True, kind=kind).allowed
 
     def result(self, look: Sequence[str]) -> ToolResult:
         """What the call comes to. `look` are names of tools that may show what became of it.
@@ -76,9 +75,9 @@ class Attempts:
         A fate that is unknown is told as such, whatever the tool made of it (B-03).
         """
         if self.fate is _UNKNOWN or self._outcome is None:
-            return refusals.outcome_unknown(self._tool, self._cause, self._detail, self.count, look)
+            return refusals.outcome_unknown(self.tool, self._cause, self._detail, self.count, look)
         result = self._outcome.result
-        if self._pulled is Pulled.INTERRUPT and self.fate is _NOT_SENT:
+        if self._pulled is Pulled.INTERRUPT and self.fate is Fate.NOT_SENT:
             return ToolResult.error(
                 ErrorKind.INTERRUPTED, f"{result.text}\nNothing was sent.", reason="interrupted"
             )

@@ -11,6 +11,7 @@ import asyncio
 import math
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Raw
 
 from lockgate.errors import Fault, PeerError
@@ -22,26 +23,17 @@ Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
 
 
-class Waiting:
+class Waiting(msgspec.Struct):
     """One request under way, as its waiter, its answer and the clock share it."""
 
-    __slots__ = ("_cut_off", "answer", "due", "method", "sender")
-
-    def __init__(
-        self,
-        method: str,
-        answer: asyncio.Future[Answer | PeerError | None],
-        sender: asyncio.Task[Any] | None,
-        due: float,
-    ) -> None:
-        self.method = method
-        self.answer = answer
-        """What came; an error if none can come any more; None when time is up."""
-        self.sender = sender
-        """The task that waits until its frame can be written; None once that is done."""
-        self.due = due
-        """Loop time at which it is given up."""
-        self._cut_off: int | None = None
+    method: str
+    answer: asyncio.Future[Answer | PeerError | None]
+    """What came; an error if none can come any more; None when time is up."""
+    sender: asyncio.Task[Any] | None
+    """The task that waits until its frame can be written; None once that is done."""
+    due: float
+    """Loop time at which it is given up."""
+    _cut_off: int | None = None
 
     def settle(self, what: Answer | PeerError | None) -> None:
         """Set the answer; the first one counts."""
