@@ -108,8 +108,6 @@ class Invoker:
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
         verdict = self._briefing.decide(call, snapshot, taken)
-        if isinstance(verdict, Run) and verdict.registered.lane is None:
-            return await self._perform(call, taken, verdict, None)  # nobody and nothing to wait for
         return await self._follow(call, taken, snapshot, verdict)
 
     def explain(
@@ -189,7 +187,10 @@ class Invoker:
                 if not isinstance(settled, Run):
                     continue
             try:
-                return await self._perform(call, taken, settled, ticket)
+                unmade = self._unmade(call, taken, settled, ticket)
+                if unmade is not None:
+                    return unmade
+                return await self._executed(call, taken, settled, resumed=ticket is not None)
             finally:
                 if lane is not None:
                     self._lanes.release(lane)
@@ -250,16 +251,14 @@ class Invoker:
         self._recorder.suspended(call, taken.digest, ask, ticket.id)
         return Suspended(ticket.id, call.name, ticket.expires)
 
-    async def _perform(
+    def _unmade(
         self, call: Call, taken: Taken, run: Run, ticket: Redemption | None
-    ) -> ToolResult:
-        """Record the decision, run the tool, and write down what came of it, also when cancelled.
+    ) -> ToolResult | None:
+        """Record the decision; what stops the call after all, if something does.
 
-        No record, no mutating call (B-02).
-        """
-        registered = run.registered
+        No record, no mutating call (B-02)."""
         if call.interrupt is not None and call.interrupt.interrupted:
-            return self._refused(call, taken, refusals.skipped(registered, call.name))
+            return self._refused(call, taken, refusals.skipped(run.registered, call.name))
         try:
             if ticket is None:
                 self._record(call, taken, run)
@@ -269,18 +268,7 @@ class Invoker:
             raise
         except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
             return _not_written(run, error)
-        self._keeping.began(call, run)
-        started = self._monotonic()
-        attempts = Attempts(registered)
-        result: ToolResult | None = None
-        try:
-            result = await self._attempted(call, taken, registered, attempts)
-            return result
-        finally:
-            fate = attempts.fate
-            self._keeping.ended(call, registered, fate, resumed=ticket is not None)
-            duration = self._monotonic() - started
-            self._recorder.finished(call, result, fate, duration, attempts.count)
+        return None
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
         """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""
@@ -309,6 +297,22 @@ class Invoker:
             raise
 
     # ------------------------------------------------------------------ running
+
+    async def _executed(self, call: Call, taken: Taken, run: Run, *, resumed: bool) -> ToolResult:
+        """Run the tool and write down what came of it, also when cancelled."""
+        registered = run.registered
+        self._keeping.began(call, run)
+        started = self._monotonic()
+        attempts = Attempts(registered)
+        result: ToolResult | None = None
+        try:
+            result = await self._attempted(call, taken, registered, attempts)
+            return result
+        finally:
+            fate = attempts.fate
+            self._keeping.ended(call, registered, fate, resumed=resumed)
+            duration = self._monotonic() - started
+            self._recorder.finished(call, result, fate, duration, attempts.count)
 
     async def _attempted(
         self, call: Call, taken: Taken, registered: Registered, attempts: Attempts
