@@ -8,12 +8,14 @@ owns it does not know: closeables with a name, in an explicit order, the MCP man
 from __future__ import annotations
 
 import asyncio
+import itertools
 import secrets
 import threading
+import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Protocol
 
 from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
 from lockgate.agent.witness import Witness
@@ -35,32 +37,19 @@ class Servers(Protocol):
         ...
 
 
-ID_BYTES: Final = 16
-IDS_AT_ONCE: Final = 128
-
-
 def new_id() -> str:
-    """An id that nobody can guess and that never comes twice."""
-    return secrets.token_hex(ID_BYTES)
+    """An id that nobody can guess and that never comes twice: of a session, whose answers count for
+    whoever names it."""
+    return uuid.uuid4().hex
 
 
-def drawn() -> Callable[[], str]:
-    """A maker of such ids that asks the system for many at once.
+def numbered() -> Callable[[], str]:
+    """A maker of ids that correlate and authorise nothing: a random word and a number that rises.
 
-    Every call needs two, and asking each time would be a tenth of what a call costs. Not to be
-    used on both sides of a fork.
+    Every call needs two, and asking the system for randomness each time is a tenth of its cost.
     """
-    width = 2 * ID_BYTES
-    pool, at = "", 0
-
-    def draw() -> str:
-        nonlocal pool, at
-        if at == len(pool):
-            pool, at = secrets.token_hex(ID_BYTES * IDS_AT_ONCE), 0
-        at += width
-        return pool[at - width : at]
-
-    return draw
+    word, numbers = secrets.token_hex(8), itertools.count(1)
+    return lambda: f"{word}-{next(numbers)}"
 
 
 class AgentRuntime:
@@ -89,7 +78,7 @@ class AgentRuntime:
 
         `id` is the deterministic one of `agent_id`; `witness` the one before the invoker's ledger,
         by which a turn's sink hears of decisions; `make_id` gives ids of executions and calls, by
-        default `drawn` ones; `close_seconds` bounds the closing of each thing. Raises
+        default `numbered` ones; `close_seconds` bounds the closing of each thing. Raises
         `LocalError` when no loop is running; whoever built the things then closes them
         (`ownership.Ownership`).
         """
@@ -104,7 +93,7 @@ class AgentRuntime:
         self._servers = servers
         self._witness = witness
         self._owned = tuple(owned)
-        self.make_id = make_id or drawn()
+        self.make_id = make_id or numbered()
         """A new id of an execution or a call."""
         self.make_session_id = make_session_id
         """A new id of a session."""
