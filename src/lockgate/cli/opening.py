@@ -68,9 +68,9 @@ async def opened(
     with _logging(voice):
         with Progress(f"starting {names} ..."):
             opened = await gate.__aenter__()
-        if tell:
-            _tell_unmatched(opened)
         try:
+            if tell:
+                _tell_unmatched(opened)
             yield opened
         except BaseException:
             if not await gate.__aexit__(*sys.exc_info()):
