@@ -41,6 +41,7 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import StartReport
+from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.policy.approval import Approver
@@ -130,15 +131,16 @@ async def open(
         )
         made.own("audit log", _closing(audit.close))
         ledger: Ledger = audit
+        tracing: CallTracing | None = None
         if tracer is not None:
             from lockgate.app.tracing import TracedLedger
 
-            ledger = traced = TracedLedger(audit, tracer)
+            ledger = tracing = traced = TracedLedger(audit, tracer)
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
         threads = WorkerThreads()
         made.own("threads", threads.close)
-        manager, report = _manager(config, around, listeners), None
+        manager, report = _manager(config, around, listeners, tracing), None
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry)
@@ -205,7 +207,12 @@ def _key(path: Path) -> bytes:
         raise ConfigError(Problem(what, file=path, hint=hint)) from error
 
 
-def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]) -> Manager | None:
+def _manager(
+    config: Config,
+    around: Surroundings,
+    listeners: Sequence[Listener],
+    tracing: CallTracing | None,
+) -> Manager | None:
     """The servers; None where none is configured, at no cost (S3-12)."""
     if not config.servers:
         return None
@@ -229,6 +236,7 @@ def _manager(config: Config, around: Surroundings, listeners: Sequence[Listener]
         listeners=listeners,
         clock=around.monotonic,
         hidden=secrets_of,
+        tracing=tracing,
     )
 
 

@@ -22,6 +22,11 @@ class StdioEndpoint:
     """Set on top of the safe list that every child gets; may hold secrets."""
     cwd: Path | None = None
 
+    @property
+    def network(self) -> str:
+        """What OpenTelemetry calls this way to a server (`network.transport`)."""
+        return "pipe"
+
     def identity(self) -> dict[str, object]:
         """What a fingerprint covers: the command and its arguments, the names of the variables."""
         return {"command": self.command, "args": list(self.args), "env": sorted(self.env)}

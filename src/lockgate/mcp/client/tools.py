@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.session import ServerSession
@@ -18,6 +18,9 @@ from lockgate.mcp.protocol.results import (
     parse_call_result,
     parse_tools_page,
 )
+
+Carry: TypeAlias = Callable[[int], Mapping[str, str] | None]
+"""Gives, for the request of this id, what its `_meta` is to carry of a trace; None for nothing."""
 
 MAX_PAGES = 1000
 """Pages of one list that are read; a server that has more is taken for one that never ends."""
@@ -70,18 +73,27 @@ class ToolClient:
         return _joined(pages, remarks)
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any], *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        carry: Carry | None = None,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
         `timeout` in seconds, None is the server's request timeout; progress does not extend it. The
-        arguments are sent as they are. Raises `PeerError`; an error inside the result is a result.
+        arguments are sent as they are; `carry`, which must not raise, gives what goes with them.
+        Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
         connection = session.connection
         call_tool = connection.dialect.call_tool
         answer = await connection.exchange(
-            lambda id: call_tool(id, name, arguments), timeout=timeout
+            (lambda id: call_tool(id, name, arguments))
+            if carry is None
+            else (lambda id: call_tool(id, name, arguments, carry(id))),
+            timeout=timeout,
         )
         result = parse_call_result(connection.result_of(answer))
         if result.asks_for_input and session.revision.reads_result_type:

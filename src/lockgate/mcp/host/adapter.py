@@ -9,12 +9,13 @@ from typing import Any, cast
 import msgspec
 
 from lockgate.content import Content, JSONObject, Text
-from lockgate.errors import Fate, LocalError
+from lockgate.errors import Fate, LocalError, PeerError
 from lockgate.mcp.client.connection import Unwritable
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.protocol.results import CallResult, ListedTool
 from lockgate.tools.context import ToolContext
 from lockgate.tools.fingerprint import Fingerprint, fingerprint
@@ -42,9 +43,18 @@ class McpTool(Tool):
     """
 
     def __init__(
-        self, settings: ServerSettings, session: ServerSession, listed: ListedTool, ruling: Ruling
+        self,
+        settings: ServerSettings,
+        session: ServerSession,
+        listed: ListedTool,
+        ruling: Ruling,
+        tracing: CallTracing | None = None,
     ) -> None:
+        """`tracing` gives what the requests carry of a trace; None where nothing is traced."""
         self._client = ToolClient(session)
+        self._tracing = tracing
+        self._revision = session.revision.name
+        self._network = settings.endpoint.network
         self._server = settings.name
         self._original = listed.name
         self._ruling = ruling
@@ -113,14 +123,23 @@ class McpTool(Tool):
                 text = "the time for this call was over before it was sent"
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
             timeout = min(timeout, left)
+        tracing, carry = self._tracing, None
+        if tracing is not None:
+            carry = tracing.carrier(context, self._revision, self._network)
         try:
-            result = await self._client.call(self._original, arguments, timeout=timeout)
+            result = await self._client.call(
+                self._original, arguments, timeout=timeout, carry=carry
+            )
         except Unwritable as error:
             refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
             return Outcome(refused, Fate.NOT_SENT)
         except LocalError as error:
             misused = ToolResult.error(ErrorKind.INTERNAL, str(error), reason="misused")
             return Outcome(misused, Fate.NOT_SENT)
+        except PeerError as error:
+            if tracing is not None and error.code is not None:
+                tracing.refused(context, error.code)
+            raise
         return self._shown(result)
 
     def _shown(self, result: CallResult) -> ToolResult:

@@ -22,6 +22,7 @@ from lockgate.mcp.host.adapter import McpTool
 from lockgate.mcp.host.holder import ServerHolder
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, StartReport
+from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.host.trust import resolve
 from lockgate.mcp.protocol.eras import Era
 from lockgate.mcp.protocol.outgoing import ClientIdentity
@@ -61,6 +62,7 @@ class Manager:
         eras: MutableMapping[str, Era] | None = None,
         clock: Callable[[], float] = time.monotonic,
         hidden: Callable[[ServerSettings], Iterable[str]] | None = None,
+        tracing: CallTracing | None = None,
     ) -> None:
         """Start nothing yet.
 
@@ -69,8 +71,8 @@ class Manager:
         notifications of every server. `client` is who we say we are, by default lockgate and its
         version. `probe_patience` and `eras`: see `client.connect`. `clock` gives seconds, for
         timings only. `hidden` gives the values of a server that nothing said of it may hold, its
-        secrets. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget
-        that is not over 0 or above the bound.
+        secrets. `tracing` gives what calls carry of a trace. Raises `ConfigError` for a name that
+        comes twice (S3-11), and for a budget that is not over 0 or above the bound.
         """
         if bound is None:
             bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
@@ -94,6 +96,7 @@ class Manager:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: tuple[asyncio.Task[None], ...] = ()
         self._registry: Registry | None = None
+        self._tracing = tracing
         self._closing = False
 
     @property
@@ -194,7 +197,7 @@ class Manager:
     ) -> McpTool:
         verdict = settings.verdicts.get(listed.name)
         ruling = resolve(listed.claims, settings.annotation_trust, verdict)
-        return McpTool(settings, session, listed, ruling)
+        return McpTool(settings, session, listed, ruling, self._tracing)
 
     def _report(self) -> StartReport:
         unreachable: list[str] = []

@@ -67,14 +67,27 @@ class Dialect:
             params = None if cursor is None else legacy.PaginatedRequestParams(cursor=cursor)
         return jsonrpc.request(id, LIST_TOOLS, params, headers=self.revision.headers(LIST_TOOLS))
 
-    def call_tool(self, id: RequestId, name: str, arguments: Mapping[str, Any]) -> Outgoing:
-        """`tools/call`, by the tool's original name."""
+    def call_tool(
+        self,
+        id: RequestId,
+        name: str,
+        arguments: Mapping[str, Any],
+        carried: Mapping[str, str] | None = None,
+    ) -> Outgoing:
+        """`tools/call`, by the tool's original name.
+
+        `carried` is the trace context that goes into `_meta`, beside what the revision wants
+        there: `traceparent` and `tracestate` (2026-07-28, basic: OpenTelemetry trace context).
+        """
         last, headers = self._call_headers
         if name != last:
             headers = self.revision.headers(CALL_TOOL, name)
             self._call_headers = name, headers
         if self._meta is not None:
-            params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=self._meta)
+            meta = self._meta if not carried else _joined(self._meta, carried)
+            params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=meta)
+        elif carried:
+            params = legacy.CallToolRequestParams(name=name, arguments=arguments, meta=carried)
         else:
             params = legacy.CallToolRequestParams(name=name, arguments=arguments)
         return jsonrpc.request(id, CALL_TOOL, params, headers=headers)
@@ -139,3 +152,8 @@ def _meta(revision: Revision, client: ClientIdentity) -> Raw:
         client_capabilities=modern.ClientCapabilities(),
     )
     return Raw(json.encode(meta))
+
+
+def _joined(meta: Raw, carried: Mapping[str, str]) -> Raw:
+    """Two objects in one, neither of them empty: `meta`, and after it what is carried."""
+    return Raw(bytes(meta)[:-1] + b"," + json.encode(carried)[1:])

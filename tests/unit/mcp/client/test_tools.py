@@ -155,6 +155,26 @@ async def test_a_call_sends_the_original_name_and_arguments_as_they_are(
     assert result.content == (Text("done"),)
 
 
+async def test_what_a_call_carries_is_asked_for_by_the_id_of_its_request(
+    server: LoopServer, session: ServerSession
+) -> None:
+    """It goes into `_meta`; a carrier that has nothing leaves the request as it is."""
+    asked: list[int] = []
+
+    def carry(request: int) -> dict[str, str] | None:
+        asked.append(request)
+        return {"traceparent": "00-1-2-01"} if len(asked) == 1 else None
+
+    server.on("tools/call", Answer(result={"content": []}))
+    client = ToolClient(session)
+    for _ in range(2):
+        await client.call("t", {}, carry=carry)
+    first, second = server.heard("tools/call")
+    assert first["params"]["_meta"] == {"traceparent": "00-1-2-01"}
+    assert "_meta" not in second["params"]
+    assert asked == [first["id"], second["id"]]
+
+
 async def test_an_error_result_is_a_result(server: LoopServer, session: ServerSession) -> None:
     """isError comes back as it is, with text and structured content."""
     content = [{"type": "text", "text": "disk full"}]

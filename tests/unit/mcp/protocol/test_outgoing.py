@@ -71,6 +71,24 @@ def test_requests_of_a_dialect_are_valid(name: str, id: jsonrpc.RequestId) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_call_carries_the_context_of_a_trace(name: str) -> None:
+    """`traceparent` and `tracestate` in `_meta` without a prefix, beside what is there already;
+    with nothing to carry the frame is the same, byte for byte (SEP-414)."""
+    speak, revision = dialect(name)
+    carried = {
+        "traceparent": "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",
+        "tracestate": 'a=1,b="2"',
+    }
+    plain = speak.call_tool(1, "t", {"a": 1})
+    assert speak.call_tool(1, "t", {"a": 1}, {}) == plain
+    made = speak.call_tool(1, "t", {"a": 1}, carried)
+    sent = checked(made, revision, "CallToolRequest", "JSONRPCRequest", "ClientRequest")["params"]
+    before = json.loads(plain.payload)["params"]
+    assert sent == {**before, "_meta": {**before.get("_meta", {}), **carried}}
+    assert speak.call_tool(1, "t", {"a": 1}) == plain
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_cancellation_is_valid(name: str) -> None:
     """With and without a reason; the id keeps its type."""
     speak, revision = dialect(name)

@@ -49,6 +49,9 @@ class CallToolRequestParams(msgspec.Struct, frozen=True, kw_only=True):
     """Parameters for a `tools/call` request."""
 
     name: str
+    meta: Mapping[str, Any] | msgspec.Raw | msgspec.UnsetType = msgspec.field(
+        default=msgspec.UNSET, name="_meta"
+    )
     arguments: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
