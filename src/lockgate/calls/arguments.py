@@ -19,6 +19,7 @@ import msgspec
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
 from lockgate.tools.registry import Registered
+from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.tools.tool import Declared
 
 MAX_DEPTH: Final = 100
@@ -82,10 +83,16 @@ def unmentioned(tool: Registered, arguments: Mapping[str, Any]) -> tuple[str, ..
     return tuple(name for name in arguments if name not in known)
 
 
-def call_digest(tool: Declared, arguments: Mapping[str, Any]) -> str:
-    """What an answer is bound to: the tool's name, its definition and these very arguments."""
+def call_digest(
+    tool: Declared, arguments: Mapping[str, Any], subjects: Subjects = NO_SUBJECTS
+) -> str:
+    """What an answer is bound to: the tool's name, its definition, these very arguments, and what
+    the paths among them are now."""
     origin = tool.definition.origin
-    return canonical_digest([tool.name, origin.fingerprint.digest, arguments])
+    bound: list[Any] = [tool.name, origin.fingerprint.digest, arguments]
+    if subjects is not NO_SUBJECTS and (paths := list(subjects.paths)):
+        bound.append([[name, path.real] for name, path in paths])
+    return canonical_digest(bound)
 
 
 class NotJSON(ValueError):

@@ -15,12 +15,14 @@ from lockgate.calls.call import Call
 from lockgate.calls.decide import Facts, Given, Run, Verdict, decide
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.replay import replayable
+from lockgate.calls.resolving import resolve
 from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
 from lockgate.policy.grants import Grant, GrantBook, session_of
 from lockgate.rules.bind import BoundRules, bind
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ErrorKind
+from lockgate.tools.subject import NO_SUBJECTS
 from lockgate.traits import SideEffectLevel
 
 _log: Final = logging.getLogger("lockgate.calls")
@@ -37,6 +39,7 @@ class Briefing:
         grants: GrantBook,
         unknowns: UnknownBook,
         failed: Callable[[], Collection[str]],
+        time: Callable[[], float],
     ) -> None:
         self._rules = rules
         self._exempt = exempt
@@ -44,6 +47,7 @@ class Briefing:
         self._grants = grants
         self._unknowns = unknowns
         self._failed = failed
+        self._time = time
         self._bound: tuple[Snapshot, BoundRules] | None = None
         """The rules bound to the snapshot of the last call: nearly always that of the next."""
 
@@ -77,14 +81,21 @@ class Briefing:
         unknowns: tuple[OpenUnknown, ...] = ()
         if registered is not None and not replayable(registered):
             unknowns = self._unknowns.find(scope_of(call.execution), call.name)
+        bound = self._bound[1]
+        subjects = NO_SUBJECTS
+        if registered is not None:
+            about, place = bound.about(registered.name), call.execution.environment
+            subjects = resolve(registered, about, call.arguments, place)
         return Facts(
-            rules=self._bound[1],
+            rules=bound,
             exempt=self._exempt,
             answerers=self._asking.answerers(call.execution.attended),
             unknowns=unknowns,
             given=given,
             fault=taken.fault,
             failed=() if registered is not None else self._failed(),
+            subjects=subjects,
+            now=self._time(),
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:

@@ -17,16 +17,20 @@ from lockgate.calls import refusals
 from lockgate.calls.arguments import call_digest, unmentioned
 from lockgate.calls.call import Call
 from lockgate.calls.refusals import Refuse
+from lockgate.calls.subjects import real_paths, resolutions, unresolved
 from lockgate.calls.unknowns import OpenUnknown
 from lockgate.decision import Decision, Reason
 from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
 from lockgate.policy.grants import Grant, covers, matching
-from lockgate.rules.bind import BoundRules, RuleOpinion
+from lockgate.policy.places import barred, control_files, outside
+from lockgate.rules.bind import BoundRules
+from lockgate.rules.opinion import RuleOpinion
 from lockgate.schema.violation import Violation
 from lockgate.tools.naming import near_tool_names, server_of
 from lockgate.tools.registry import Registered, Snapshot
+from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.traits import SideEffectLevel
 
 
@@ -58,6 +62,10 @@ class Facts(msgspec.Struct, frozen=True):
     """What is wrong with the arguments before any schema is looked at."""
     failed: Collection[str] = ()
     """Configured servers that are not there; looked at only for a name that nobody holds."""
+    subjects: Subjects = NO_SUBJECTS
+    """What the call is about, resolved (`calls.resolving`)."""
+    now: float = 0.0
+    """Unix time: an allow rule may have ended."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -71,6 +79,8 @@ class Run(msgspec.Struct, frozen=True):
     """`answer` with what it is bound to, if it was given to this very call."""
     settles: tuple[OpenUnknown, ...] = ()
     """Open unknowns that the answered question named, and that its yes therefore closes."""
+    subjects: Subjects = NO_SUBJECTS
+    """What the decision was made on; the tool uses it as it is."""
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -141,57 +151,73 @@ def _walk(
         return refusals.tool_changed(registered, "the definition")
     _pass(trail, "name", "registered", "the name is registered and offered")
 
-    # 2. What needs no arguments: deny rules by name, the ceiling. Until rules read arguments,
-    # one opinion serves this step and step 5.
-    opinion = facts.rules.judge(registered.name, call.arguments, attended=call.execution.attended)
-    if opinion.decision is Decision.DENY:
-        return refusals.denied(registered, opinion.reasons)
-    _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches")
+    # 2. What needs no arguments: deny rules by name, the ceiling.
+    about = facts.rules.about(registered.name)
+    if about.denial is not None:
+        return refusals.denied(registered, about.denial.reasons)
+    _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches by name")
     if limit is not None:
         return refusals.above_ceiling(registered, limit)
     _pass(trail, "ceiling", "within_ceiling", "the declared level is within the ceiling")
 
     # 3. Hooks before the call have their place here: they may object, ask, or rewrite.
 
-    # 4. The schema of the final arguments, all violations at once.
-    if not any_arguments:
+    # 4. The schema of the final arguments, all violations at once; what they are about.
+    attended, subjects = call.execution.attended, facts.subjects
+    if any_arguments:
+        _pass(trail, "arguments", "not_given", "no arguments are given, so none are checked")
+        opinion, subjects = about.whatever(attended=attended), NO_SUBJECTS
+    else:
         violations = (facts.fault,) if facts.fault else registered.schema.violations(call.arguments)
         if violations:
             unknown = () if facts.fault else unmentioned(registered, call.arguments)
             return refusals.invalid_arguments(registered, violations, unknown)
-        _pass(trail, "arguments", "valid", "the arguments fit the schema")
-    else:
-        _pass(trail, "arguments", "not_given", "no arguments are given, so none are checked")
-
-    # 5. Rules on the final arguments. An allow is no pass: it answers the gate's question below.
-    _pass_rules(trail, opinion, registered, facts)
+        if subjects is not NO_SUBJECTS and (faults := unresolved(registered, subjects)):
+            return refusals.invalid_arguments(registered, faults)
+        if trail is not None:
+            valid = Reason("valid", "the arguments fit the schema")
+            trail.append(Step("arguments", Decision.ALLOW, (valid, *resolutions(subjects))))
+        # 5. Rules on the final arguments. An allow is no pass: it answers the gate's question.
+        opinion = about.judge(call.arguments, subjects, attended=attended, now=facts.now)
+    if subjects is not NO_SUBJECTS and (reasons := barred(subjects)):
+        return refusals.barred(registered, reasons)
+    if opinion.decision is Decision.DENY:
+        return refusals.denied(registered, opinion.reasons)
+    _pass_rules(trail, opinion, facts)
 
     # 6. The gate, and who has answered it.
     reasons = asks(registered, facts.exempt, opinion)
+    over_rules = facts.unknowns
+    if subjects is not NO_SUBJECTS:
+        control = control_files(registered, subjects)
+        reasons += control + outside(registered, subjects)
+        over_rules = facts.unknowns or control
     if facts.unknowns:
         reasons += tuple(unknown.reason for unknown in facts.unknowns)
     if not reasons and facts.exempt is not None and facts.given is None:
-        return Run(registered, (exemption(registered, facts.exempt),))
+        return Run(registered, (exemption(registered, facts.exempt),), subjects=subjects)
     if trail is not None:
         trail.append(Step("gate", Decision.ASK, reasons))
-    return _answered(call, registered, reasons, opinion, facts)
+    rule = None if over_rules else answer_by_rule(opinion)
+    return _answered(call, registered, reasons, rule, facts)
 
 
 def _answered(
     call: Call,
     registered: Registered,
     reasons: tuple[Reason, ...],
-    opinion: RuleOpinion,
+    rule: Reason | None,
     facts: Facts,
 ) -> Verdict:
     """The answer to the gate's question, in the order in which answers count.
 
-    A no that the session remembers counts before a rule's yes. A rule and a grant never answer
-    over an open unknown, nor a rule for a destructive tool (S0-08) or beside an ask rule.
+    A no that the session remembers counts before a rule's yes. `rule` is the allow rule that may
+    answer: none does over an open unknown, a control file or an ask rule. A grant does not answer
+    over an open unknown either.
     """
     question, remembered = None, None
     if facts.grants or facts.given is not None:
-        question = _question(call, registered, reasons)
+        question = _question(call, registered, reasons, facts.subjects)
         remembered = matching(facts.grants, question)
         if remembered is not None and not remembered.approved:
             no = Answer(False, remembered.approver, Scope.SESSION, remembered.note)
@@ -199,16 +225,15 @@ def _answered(
         verdict = _by_given(registered, question, facts)
         if verdict is not None:
             return verdict
-    if not facts.unknowns:
-        rule = answer_by_rule(registered, opinion)
-        if rule is not None:
-            return Run(registered, (rule,), Answer(True, "rule"))
-        if remembered is not None:
-            yes = Reason("grant", f"{remembered.approver} approved it for this session")
-            return Run(registered, (yes,), Answer(True, "grant", Scope.SESSION))
+    subjects = facts.subjects
+    if rule is not None:
+        return Run(registered, (rule,), Answer(True, "rule"), subjects=subjects)
+    if remembered is not None and not facts.unknowns:
+        yes = Reason("grant", f"{remembered.approver} approved it for this session")
+        return Run(registered, (yes,), Answer(True, "grant", Scope.SESSION), subjects=subjects)
     if not facts.answerers:
         return refusals.nobody_to_ask(registered, reasons)
-    return Ask(registered, question or _question(call, registered, reasons))
+    return Ask(registered, question or _question(call, registered, reasons, facts.subjects))
 
 
 def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdict | None:
@@ -222,10 +247,12 @@ def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdi
         return refusals.tool_changed(registered, "the arguments")
     if not covers(given.concerns, question.reasons):
         return None
-    return Run(registered, question.reasons, given.answer, given, facts.unknowns)
+    return Run(registered, question.reasons, given.answer, given, facts.unknowns, facts.subjects)
 
 
-def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -> Question:
+def _question(
+    call: Call, registered: Registered, reasons: tuple[Reason, ...], subjects: Subjects
+) -> Question:
     execution = call.execution
     return Question(
         call_id=call.id,
@@ -234,11 +261,12 @@ def _question(call: Call, registered: Registered, reasons: tuple[Reason, ...]) -
         level=registered.side_effect_level,
         destructive=registered.is_destructive,
         arguments=call.arguments,
-        digest=call_digest(registered, call.arguments),
+        digest=call_digest(registered, call.arguments, subjects),
         reasons=reasons,
         execution_id=execution.id,
         session_id=execution.session_id,
         principal=execution.principal,
+        resolved=real_paths(subjects),
     )
 
 
@@ -256,12 +284,10 @@ def _no_tool(call: Call, snapshot: Snapshot, facts: Facts) -> Refuse:
 
 def _usable(call: Call, snapshot: Snapshot, facts: Facts) -> list[str]:
     """The names that advice may hold: what is shown, less what a rule denies outright."""
-    execution = call.execution
     return [
         tool.name
-        for tool in shown(snapshot, execution.bounds)
-        if facts.rules.judge(tool.name, {}, attended=execution.attended).decision
-        is not Decision.DENY
+        for tool in shown(snapshot, call.execution.bounds)
+        if facts.rules.about(tool.name).denial is None
     ]
 
 
@@ -270,15 +296,10 @@ def _pass(trail: list[Step] | None, name: str, code: str, text: str) -> None:
         trail.append(Step(name, Decision.ALLOW, (Reason(code, text),)))
 
 
-def _pass_rules(
-    trail: list[Step] | None, opinion: RuleOpinion, registered: Registered, facts: Facts
-) -> None:
+def _pass_rules(trail: list[Step] | None, opinion: RuleOpinion, facts: Facts) -> None:
     if trail is None:
         return
     reasons = opinion.reasons or (Reason("no_rule", "no rule says anything"),)
-    if opinion.decision is Decision.ALLOW:
-        if registered.is_destructive:
-            reasons += (Reason("no_answer", "no rule by name answers for a destructive tool"),)
-        elif facts.unknowns:
-            reasons += (Reason("no_answer", "no rule answers while an outcome is unknown"),)
-    trail.append(Step("rules", opinion.decision or Decision.ALLOW, reasons))
+    if opinion.decision is Decision.ALLOW and facts.unknowns:
+        reasons += (Reason("no_answer", "no rule answers while an outcome is unknown"),)
+    trail.append(Step("rules", opinion.decision or Decision.ALLOW, (*reasons, *opinion.notes)))

@@ -83,7 +83,7 @@ class Invoker:
         `default_timeout` bounds the execution of a call that sets none (None: the tool's own).
         `record_content`: records hold the arguments, secrets masked."""
         self._asking = Asking(attended, unattended, answer_within)
-        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns, failed)
+        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns, failed, time)
         self._recorder = Recorder(ledger, time, content=record_content)
         self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
         self._tickets = tickets
@@ -306,7 +306,7 @@ class Invoker:
         attempts = Attempts(registered)
         result: ToolResult | None = None
         try:
-            result = await self._attempted(call, taken, registered, attempts)
+            result = await self._attempt(call, taken, run, attempts)
             return result
         finally:
             fate = attempts.fate
@@ -314,11 +314,9 @@ class Invoker:
             duration = self._monotonic() - started
             self._recorder.finished(call, result, fate, duration, attempts.count)
 
-    async def _attempted(
-        self, call: Call, taken: Taken, registered: Registered, attempts: Attempts
-    ) -> ToolResult:
+    async def _attempt(self, call: Call, taken: Taken, run: Run, attempts: Attempts) -> ToolResult:
         """Execute the tool, once more if that is known to do no harm."""
-        tool, interrupt = registered.tool, call.interrupt
+        registered, tool, interrupt = run.registered, run.registered.tool, call.interrupt
         timeout = self._default_timeout if call.timeout is None else call.timeout
         deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
         token = interrupt if registered.interruptible else None
@@ -328,6 +326,7 @@ class Invoker:
                 call_id=call.id,
                 interrupt=interrupt,
                 deadline=deadline,
+                subjects=run.subjects,
                 parent_call=call.parent_call,
             )
         )

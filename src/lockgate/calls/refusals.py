@@ -95,6 +95,16 @@ def denied(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
     return Refuse(ErrorKind.DENIED, "deny_rule", text, reasons, registered)
 
 
+def barred(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
+    """It reaches where no tool may."""
+    told = "; ".join(dict.fromkeys(reason.text for reason in reasons))
+    text = (
+        f"{registered.tool.name} is denied: {told}. Nothing was run, and nothing can allow it. Do "
+        "not look for a way around it."
+    )
+    return Refuse(ErrorKind.DENIED, "barred_path", text, reasons, registered)
+
+
 def invalid_arguments(
     registered: Registered, violations: Sequence[Violation], unknown: Sequence[str] = ()
 ) -> Refuse:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -15,6 +16,8 @@ import msgspec
 from lockgate.decision import Reason
 from lockgate.tools.origin import Origin
 from lockgate.traits import SideEffectLevel
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Scope(enum.Enum):
@@ -44,6 +47,9 @@ class Question(msgspec.Struct, frozen=True):
     execution_id: str
     session_id: str | None
     principal: str | None
+    resolved: Mapping[str, str] = _NOTHING
+    """Paths among the arguments, where the real one is another than what is written: by argument,
+    several in one line each. What is approved is this one."""
 
 
 class Answer(msgspec.Struct, frozen=True):

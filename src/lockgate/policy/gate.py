@@ -9,7 +9,7 @@ No setting silences DESTRUCTIVE; a question about it can only be answered.
 from __future__ import annotations
 
 from lockgate.decision import Decision, Reason
-from lockgate.rules.bind import RuleOpinion
+from lockgate.rules.opinion import RuleOpinion
 from lockgate.tools.tool import Declared
 from lockgate.traits import SideEffectLevel
 
@@ -54,12 +54,10 @@ def exemption(tool: Declared, exempt: SideEffectLevel) -> Reason:
     )
 
 
-def answer_by_rule(tool: Declared, opinion: RuleOpinion) -> Reason | None:
-    """The allow rule that answers a question about `tool` in a person's place, or None.
+def answer_by_rule(opinion: RuleOpinion) -> Reason | None:
+    """The allow rule that answers a question in a person's place, or None.
 
-    An allow rule by name alone never answers for a destructive tool: it does not say
-    `destructive: true` and constrains no argument (S0-08).
+    Whether one may answer for a destructive tool is looked at where rules are judged (S0-08): the
+    opinion is ALLOW only if it may.
     """
-    if opinion.decision is not Decision.ALLOW or tool.is_destructive:
-        return None
-    return opinion.reasons[0]
+    return opinion.reasons[0] if opinion.decision is Decision.ALLOW else None

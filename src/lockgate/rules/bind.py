@@ -1,71 +1,77 @@
 """Rules bound to the tools of a snapshot: what they say of a call costs one look-up.
 
-deny > ask > allow > nothing, wherever they are written. A deny that matches no tool still holds by
-name; an allow or ask that matches none says nothing; all of them are told by `unbound`. A rule that
-fails while it is evaluated is a deny, with its reason.
+A rule that speaks of a subject or a parameter which the tool has not is unbound: a deny or ask then
+holds for the tool by its name alone, an allow says nothing (PB-177). `BoundRules.unbound` tells
+them all.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
-from lockgate.decision import Decision, Reason
+from lockgate.decision import Decision
+from lockgate.rules.about import AboutTool
+from lockgate.rules.matcher import SubjectPattern
+from lockgate.rules.opinion import RuleOpinion
 from lockgate.rules.pattern import ToolPattern
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.tools.naming import server_prefix
-from lockgate.tools.registry import Snapshot
-from lockgate.tools.tool import Tool
+from lockgate.tools.registry import Registered, Snapshot
+from lockgate.tools.subject import NO_SUBJECTS, SubjectKind, Subjects
 
-
-@dataclass(frozen=True, slots=True)
-class RuleOpinion:
-    """What the rules say of one call."""
-
-    decision: Decision | None
-    """The strictest of what matched; None if no rule says anything."""
-    reasons: tuple[Reason, ...]
-    """One for each rule that is as strict, with its source; empty exactly when nothing matched."""
-    rules: tuple[Rule, ...]
-    """The rules behind the reasons, in the same order."""
-
-
-SILENT: Final = RuleOpinion(None, (), ())
-"""No rule says anything."""
+READING = frozenset({"Grep", "Glob", "Edit"})
+"""Tools of ours that a strict rule written `Read(...)` holds for as well: they show or need what is
+in a file."""
+_OPEN = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames")
+"""What else in a schema may speak of a parameter."""
 
 
 class BoundRules:
     """The rules, worked out for each tool of one snapshot. Immutable."""
 
-    __slots__ = ("_denies", "_for_tool", "rules", "unbound")
+    __slots__ = ("_by_tool", "_denies", "rules", "unbound")
 
     def __init__(
-        self,
-        rules: RuleSet,
-        for_tool: Mapping[str, tuple[RuleOpinion, RuleOpinion]],
-        unbound: tuple[Rule, ...],
+        self, rules: RuleSet, by_tool: Mapping[str, AboutTool], unbound: tuple[Rule, ...]
     ) -> None:
         self.rules = rules
         """What was bound."""
         self.unbound = unbound
-        """Rules that match no tool of the snapshot, as they were written."""
-        self._for_tool = for_tool
-        """By registered name: the opinion where a person is there to answer, and where none is."""
+        """Rules that match no tool of the snapshot, or speak of a subject or parameter which no
+        tool that they name has; as they were written."""
+        self._by_tool = by_tool
         self._denies = tuple(rule for rule in rules.rules if rule.decision is Decision.DENY)
 
-    def judge(self, tool_name: str, arguments: Mapping[str, Any], *, attended: bool) -> RuleOpinion:
+    def about(self, tool_name: str) -> AboutTool:
+        """All that is said of the tool registered as `tool_name`.
+
+        A name outside the snapshot is judged by deny rules alone, and by name alone.
+        """
+        known = self._by_tool.get(tool_name)
+        if known is not None:
+            return known
+        denies = [rule for rule in self._denies if _pattern(rule).matches_name(tool_name)]
+        return AboutTool(None, [_by_name(rule) for rule in denies])
+
+    def judge(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, Any],
+        *,
+        attended: bool,
+        subjects: Subjects = NO_SUBJECTS,
+        now: float = 0.0,
+    ) -> RuleOpinion:
         """What the rules say of a call to the tool registered as `tool_name`.
 
         `attended` is whether a person is there to answer: an allow rule holds for the executions
-        that its `when` names. A name outside the snapshot is judged by deny rules alone. Rules by
-        name do not read `arguments`.
+        that its `when` names. `subjects` are the call's, resolved; `now` is Unix time, by which an
+        allow rule may have ended.
         """
-        known = self._for_tool.get(tool_name)
-        if known is not None:
-            return known[0] if attended else known[1]
-        return _opinion([rule for rule in self._denies if _pattern(rule).matches_name(tool_name)])
+        return self.about(tool_name).judge(arguments, subjects, attended=attended, now=now)
 
 
 def bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
@@ -82,24 +88,35 @@ def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
     index = _Index(snapshot)
     matching: defaultdict[str, list[Rule]] = defaultdict(list)
     failed: defaultdict[str, list[Rule]] = defaultdict(list)
+    withheld: defaultdict[str, list[SubjectPattern]] = defaultdict(list)
     unbound: list[Rule] = []
     for rule in rules.rules:
         pattern = _pattern(rule)
         bound = False
         for tool in index.candidates(pattern):
             try:
-                matches = pattern.matches(tool)
+                if not pattern.matches(tool.tool):
+                    continue
+                fits = _fits(rule, tool)
+                bound = bound or fits
+                if fits:
+                    matching[tool.name].append(rule)
+                elif rule.decision is not Decision.ALLOW:
+                    matching[tool.name].append(_by_name(rule))
             except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
                 failed[tool.name].append(rule)
                 bound = True
-                continue
-            if matches:
+        if _withholds(rule):
+            for tool in index.reading:
                 matching[tool.name].append(rule)
-                bound = True
+                withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _withholds has looked: it is a path pattern
         if not bound:
             unbound.append(rule)
-    for_tool = {name: _opinions(matching[name], failed[name]) for name in snapshot.entries}
-    return BoundRules(rules, for_tool, tuple(unbound))
+    by_tool = {
+        name: AboutTool(entry, matching[name], failed[name], tuple(withheld[name]))
+        for name, entry in snapshot.entries.items()
+    }
+    return BoundRules(rules, by_tool, tuple(unbound))
 
 
 class _Index:
@@ -107,25 +124,29 @@ class _Index:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._of_server: defaultdict[str, list[Tool]] = defaultdict(list)
-        self._of_original: defaultdict[tuple[str, str], list[Tool]] = defaultdict(list)
-        for tool in snapshot.tools:
-            origin = tool.definition.origin
+        self._of_server: defaultdict[str, list[Registered]] = defaultdict(list)
+        self._of_original: defaultdict[tuple[str, str], list[Registered]] = defaultdict(list)
+        self.reading: list[Registered] = []
+        """Tools of ours that a `Read(...)` rule holds for as well."""
+        for name, entry in snapshot.entries.items():
+            origin = entry.definition.origin
             if origin.server is not None:
-                self._of_server[origin.server].append(tool)
-                self._of_original[origin.server, origin.original_name].append(tool)
+                self._of_server[origin.server].append(entry)
+                self._of_original[origin.server, origin.original_name].append(entry)
+            elif name in READING and _kind(entry) is SubjectKind.PATH:
+                self.reading.append(entry)
 
-    def candidates(self, pattern: ToolPattern) -> list[Tool]:
+    def candidates(self, pattern: ToolPattern) -> list[Registered]:
         if pattern.server is not None and pattern.tool is None:
             return self._of_server[pattern.server]
-        found: list[Tool] = []
+        found: list[Registered] = []
         name = pattern.tool or ""
         if pattern.server is not None:
             found += self._of_original[pattern.server, name]
             name = server_prefix(pattern.server) + name
         entry = self._snapshot.get(name)
-        if entry is not None and entry.tool not in found:
-            found.append(entry.tool)
+        if entry is not None and entry not in found:
+            found.append(entry)
         return found
 
 
@@ -133,40 +154,35 @@ def _pattern(rule: Rule) -> ToolPattern:
     return ToolPattern(rule.server, rule.tool)
 
 
-def _opinions(matching: list[Rule], failed: list[Rule]) -> tuple[RuleOpinion, RuleOpinion]:
-    if failed:
-        failure = _failure(failed)
-        return failure, failure
-    if not matching:
-        return SILENT, SILENT
+def _by_name(rule: Rule) -> Rule:
+    """A rule that has to hold, for every call of what it names."""
+    return rule if rule.bare else replace(rule, subject=None, parameters=())
+
+
+def _kind(tool: Registered) -> SubjectKind | None:
+    subjects = tool.definition.subjects
+    return subjects[0].kind if subjects else None
+
+
+def _withholds(rule: Rule) -> bool:
+    """Whether a rule keeps files from being read, by whatever tool of ours."""
     return (
-        _opinion([rule for rule in matching if _holds(rule, attended=True)]),
-        _opinion([rule for rule in matching if _holds(rule, attended=False)]),
+        rule.decision is not Decision.ALLOW
+        and rule.server is None
+        and rule.tool == "Read"
+        and rule.subject is not None
+        and rule.subject.kind is SubjectKind.PATH
     )
 
 
-def _holds(rule: Rule, *, attended: bool) -> bool:
-    if rule.decision is not Decision.ALLOW or rule.when == "any":
+def _fits(rule: Rule, tool: Registered) -> bool:
+    """Whether the tool is the one an allow rule is pinned to, and has what the rule speaks of."""
+    if rule.pin is not None and tool.definition.origin.fingerprint.digest != rule.pin:
+        return False
+    if rule.subject is not None and rule.subject.kind is not _kind(tool):
+        return False
+    schema = tool.definition.input_schema
+    known = schema.get("properties")
+    if any(word in schema for word in _OPEN) or not isinstance(known, Mapping):
         return True
-    return (rule.when == "attended") is attended
-
-
-def _opinion(rules: list[Rule]) -> RuleOpinion:
-    if not rules:
-        return SILENT
-    top = max(rule.decision for rule in rules)
-    deciding = tuple(rule for rule in rules if rule.decision is top)
-    return RuleOpinion(top, tuple(_reason(rule) for rule in deciding), deciding)
-
-
-def _reason(rule: Rule) -> Reason:
-    word = rule.decision.name.lower()
-    return Reason(f"{word}_rule", f"the {word} rule {rule.text} matches", rule.source)
-
-
-def _failure(rules: list[Rule]) -> RuleOpinion:
-    reasons = tuple(
-        Reason("rule_failed", f"the rule {rule.text} could not be evaluated", rule.source)
-        for rule in rules
-    )
-    return RuleOpinion(Decision.DENY, reasons, tuple(rules))
+    return all(parameter.name in known for parameter in rule.parameters)

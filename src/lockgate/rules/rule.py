@@ -1,16 +1,21 @@
-"""A permission rule: which tools it names, and what it says about them."""
+"""A permission rule: which calls it names, and what it says about them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from lockgate.decision import Decision
+from lockgate.rules.command.pattern import CommandPattern
+from lockgate.rules.matcher import Parameter, SubjectPattern
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, parsed. Written `Tool`, `mcp__server`, `mcp__server__*` or `mcp__server__tool`."""
+    """One rule, parsed. Written `Tool`, `Tool(subject)`, `Tool(name=pattern, ...)`, and for a
+    server's tools `mcp__server`, `mcp__server__*`, `mcp__server__tool`,
+    `mcp__server__tool(name=pattern, ...)`."""
 
     decision: Decision
     text: str
@@ -23,6 +28,38 @@ class Rule:
     """Which executions an allow rule answers for; deny and ask always hold."""
     source: str | None = None
     """File and key path, for reasons."""
+    subject: CommandPattern | SubjectPattern | None = None
+    """What the tool's first subject has to be; None: whatever it is."""
+    parameters: tuple[Parameter, ...] = ()
+    """What arguments have to be, all of them."""
+    rest: bool = False
+    """Written with `...` at the end: the arguments it does not name are meant to be free."""
+    destructive: bool = False
+    """An allow rule: that it also answers for a destructive tool (S0-08)."""
+    until: float | None = None
+    """An allow rule: Unix time from which on it says nothing any more."""
+    pin: str | None = None
+    """An allow rule: the digest of the only definition it answers for (B-06)."""
+    reason: str | None = None
+    """Why the operator wrote it; told with every decision it makes."""
+
+    @property
+    def bare(self) -> bool:
+        """Whether it says the same of every call of its tools."""
+        return self.subject is None and not self.parameters
+
+    def constrains(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether it leaves nothing open in a call with `arguments`, unless it says so: `...`.
+
+        What an allow rule has to do to answer for a destructive tool (S0-08). A subject constrains
+        the whole call of a tool of ours.
+        """
+        if self.rest:
+            return True
+        if self.subject is not None:
+            return self.subject.constrains
+        named = {p.name for p in self.parameters if p.pattern.constrains}
+        return bool(named) and named.issuperset(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.traits import SideEffectLevel
 
 
@@ -31,6 +31,12 @@ class Environment(msgspec.Struct, frozen=True):
     """Directories that file tools may reach; empty is none."""
     threads: Executor | None = None
     """The caller's bounded pool, in which functions that block are run; None: they can not be."""
+    barred: tuple[Path, ...] = ()
+    """Real directories of lockgate's own state and policy, which no tool of ours reaches."""
+    control: tuple[Path, ...] = ()
+    """Real paths of the configuration in force: what writes there is always asked about (B-13)."""
+    home: Path | None = None
+    """What `~` stands for in a path; None: nothing does."""
 
 
 class Execution(msgspec.Struct, frozen=True):
@@ -100,6 +106,6 @@ class ToolContext(msgspec.Struct, frozen=True):
     interrupt: InterruptToken | None = None
     deadline: float | None = None
     """Loop time by which the caller stops waiting; None is the tool's own bound."""
-    subjects: Mapping[str, Any] | None = None
-    """What the decision resolved (real paths, a parsed command line), to be used as resolved."""
+    subjects: Subjects = NO_SUBJECTS
+    """What the decision was made on: to be used as resolved, and never resolved again."""
     parent_call: str | None = None

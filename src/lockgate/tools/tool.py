@@ -18,6 +18,7 @@ from lockgate.tools.context import ToolContext
 from lockgate.tools.origin import Origin
 from lockgate.tools.permit import Permit
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+from lockgate.tools.subject import Subject
 from lockgate.traits import (
     ConcurrencyBehavior,
     DestructiveBehavior,
@@ -41,6 +42,9 @@ class ToolDefinition:
     output_schema: JSONObject | None = None
     category: str | None = None
     """A word for grouping in lists; decides nothing."""
+    subjects: tuple[Subject, ...] = ()
+    """The arguments that rules can speak of as `Tool(...)`, which means the first one. Tools of our
+    own only: of a server's tool, rules name the parameters."""
 
 
 class Declared(Protocol):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lockgate.decision import Decision, Reason
 from lockgate.policy.gate import answer_by_rule, asks, exemption
-from lockgate.rules.bind import SILENT, RuleOpinion
+from lockgate.rules.opinion import SILENT, RuleOpinion
 from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.tool import Tool
 from lockgate.traits import DestructiveBehavior, SideEffectLevel
@@ -90,23 +90,16 @@ def test_no_setting_and_no_rule_silences_destructive(
 
 
 @pytest.mark.req("S0-08")
-def test_an_allow_rule_by_name_does_not_answer_for_a_destructive_tool() -> None:
-    """It does not say `destructive: true` and constrains nothing."""
-    assert answer_by_rule(ScriptedTool("t"), opinion(Decision.ALLOW)) is None
-
-
-@pytest.mark.req("S0-08")
-def test_an_allow_rule_answers_for_any_other_tool() -> None:
+def test_an_allow_rule_answers() -> None:
     """In a person's place, with the rule as the reason."""
-    tool = ScriptedTool("t", destructive=False)
-    answer = answer_by_rule(tool, opinion(Decision.ALLOW))
+    answer = answer_by_rule(opinion(Decision.ALLOW))
     assert answer == Reason("allow_rule", "a rule", "rules[0]")
 
 
 @pytest.mark.parametrize("decision", [None, Decision.ASK, Decision.DENY])
 def test_nothing_but_an_allow_answers(decision: Decision | None) -> None:
     """Silence, an ask and a deny leave the question open."""
-    assert answer_by_rule(ScriptedTool("t", destructive=False), opinion(decision)) is None
+    assert answer_by_rule(opinion(decision)) is None
 
 
 @pytest.mark.req("S0-07")
@@ -166,7 +159,7 @@ def test_the_gate_never_reads_the_second_trait_of_a_read_only_tool(
     """The contradiction is unreachable here as well."""
     tool = Contradiction("t")
     assert (asks(tool, setting) == ()) is (setting is not None)
-    assert answer_by_rule(tool, opinion(Decision.ALLOW)) is not None
+    assert answer_by_rule(opinion(Decision.ALLOW)) is not None
 
 
 TOOLS = st.builds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Iterable
 from typing import Literal
@@ -22,6 +23,7 @@ from lockgate.tools.tool import ToolDefinition
 
 ALLOW, ASK, DENY = Decision.ALLOW, Decision.ASK, Decision.DENY
 When = Literal["attended", "unattended", "any"]
+additive = functools.partial(ScriptedTool, destructive=False)
 
 
 def snapshot(*tools: ScriptedTool) -> Snapshot:
@@ -34,12 +36,12 @@ def snapshot(*tools: ScriptedTool) -> Snapshot:
 def some_tools() -> Snapshot:
     """Two of ours, two servers' with plain names, one with a name that had to be altered."""
     return snapshot(
-        ScriptedTool("Read"),
-        ScriptedTool("git_log"),
-        ScriptedTool("git_log", server="git"),
-        ScriptedTool("git_reset", server="git"),
-        ScriptedTool("git_log", server="other"),
-        ScriptedTool("admin.tools.list", server="other"),
+        additive("Read"),
+        additive("git_log"),
+        additive("git_log", server="git"),
+        additive("git_reset", server="git"),
+        additive("git_log", server="other"),
+        additive("admin.tools.list", server="other"),
     )
 
 
@@ -185,7 +187,7 @@ class Fragile(ScriptedTool):
 @pytest.mark.parametrize("word", ["allow", "ask", "deny"])
 def test_a_rule_that_fails_is_a_deny(word: str) -> None:
     """Whatever it was to say: the door is shut, and the reason names the rule."""
-    tools = snapshot(Fragile("x", server="git"), ScriptedTool("y", server="git"))
+    tools = snapshot(Fragile("x", server="git"), additive("y", server="git"))
     bound = bind(rules(**{word: ["mcp__git__x"]}), tools)
     opinion = bound.judge("mcp__git__x", {}, attended=True)
     assert opinion.decision is DENY
@@ -259,7 +261,7 @@ def test_raising_a_rule_never_allows_more(listed: list[Rule], at: int, name: str
 
 def test_judging_costs_the_same_with_one_rule_and_with_two_hundred() -> None:
     """One look-up; well under the fifteen microseconds that a whole decision may take."""
-    tools = snapshot(*(ScriptedTool(f"tool_{n}", server="git") for n in range(1_000)))
+    tools = snapshot(*(additive(f"tool_{n}", server="git") for n in range(1_000)))
     few = bind(rules(ask=["mcp__git__tool_7"]), tools)
     many = bind(rules(ask=[f"mcp__git__tool_{n}" for n in range(200)]), tools)
     assert _cost(few) < 5e-6
@@ -278,7 +280,7 @@ def _cost(bound: BoundRules) -> float:
 
 def test_binding_many_rules_to_many_tools_is_quick() -> None:
     """It happens at a turn's edge: two hundred rules, two thousand tools."""
-    tools = snapshot(*(ScriptedTool(f"tool_{n}", server="git") for n in range(2_000)))
+    tools = snapshot(*(additive(f"tool_{n}", server="git") for n in range(2_000)))
     listed = rules(deny=[f"mcp__git__tool_{n}" for n in range(199)], ask=["mcp__git"])
     begin = time.perf_counter()
     bind(listed, tools)

@@ -12,12 +12,13 @@ error: `git*` would be `git-evil` as well.
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass, field
 from typing import Self
 
 from lockgate.rules.command.command import Command
 from lockgate.rules.command.plain import read_plain
+from lockgate.rules.matcher import Match
+from lockgate.tools.subject import SubjectKind
 
 
 class CommandPatternError(ValueError):
@@ -27,15 +28,6 @@ class CommandPatternError(ValueError):
         super().__init__(message)
         self.message = message
         self.hint = hint
-
-
-class Match(enum.IntEnum):
-    """How far a pattern means a command. Ordered."""
-
-    NO = 0
-    MAYBE = 1
-    """It depends on what an expansion or another program makes of it."""
-    YES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +76,16 @@ class CommandPattern:
                 "is not one command", "write a rule for each command of a line"
             )
         return cls(text, found[0], more, source)
+
+    @property
+    def kind(self) -> SubjectKind:
+        """The kind of subject it is a pattern for."""
+        return SubjectKind.COMMAND
+
+    @property
+    def constrains(self) -> bool:
+        """False for `*`, which means every command."""
+        return bool(self.words)
 
     def allows(self, command: Command) -> bool:
         """Whether `command` is meant for certain, by its literal words; a path is not its name."""

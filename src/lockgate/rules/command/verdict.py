@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from lockgate.decision import Decided, Decision, Reason
 from lockgate.rules.command.line import Analysis
-from lockgate.rules.command.pattern import CommandPattern, Match
+from lockgate.rules.command.pattern import CommandPattern
+from lockgate.rules.matcher import Match
 
 
 def judge(

@@ -6,8 +6,9 @@ import pytest
 
 from lockgate.rules.command.command import Command
 from lockgate.rules.command.line import analyse
-from lockgate.rules.command.pattern import CommandPattern, CommandPatternError, Match
+from lockgate.rules.command.pattern import CommandPattern, CommandPatternError
 from lockgate.rules.command.words import OPEN, Word, closed
+from lockgate.rules.matcher import Match
 
 
 def command(line: str) -> Command:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from lockgate.decision import Decided, Decision
 from lockgate.rules.command.line import analyse
-from lockgate.rules.command.pattern import CommandPattern, Match
+from lockgate.rules.command.pattern import CommandPattern
 from lockgate.rules.command.verdict import caught, judge
+from lockgate.rules.matcher import Match
 
 NAMES = ("git", "ls", "rm", "cat", "touch", "npm")
 PATTERNS = st.lists(

@@ -1,0 +1,54 @@
+"""The subjects of a call, resolved before it is decided: the effect that `decide` does not have.
+
+Each is resolved once and handed on: the decision, the question, the digest that an answer is bound
+to and the tool itself see the same value. A call that is decided again, after an answer that took
+time or in another process, is resolved again, and its digest then shows what has changed (B-01).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from lockgate.calls.paths import resolve_path
+from lockgate.rules.about import AboutTool
+from lockgate.tools.context import Environment
+from lockgate.tools.registry import Registered
+from lockgate.tools.subject import NO_SUBJECTS, Resolved, SubjectKind, Subjects
+
+
+def resolve(
+    tool: Registered, about: AboutTool, arguments: Mapping[str, Any], environment: Environment
+) -> Subjects:
+    """What the arguments of a call are about. Does not look at values that are no text: the schema
+    refuses those, or they are no subject."""
+    declared = tool.definition.subjects
+    if not declared and not about.paths:
+        return NO_SUBJECTS
+    wanted = {s.parameter: (s.kind, s.default) for s in declared}
+    for name in about.paths:
+        wanted.setdefault(name, (SubjectKind.PATH, None))
+    found: dict[str, Resolved] = {}
+    for name, (kind, default) in wanted.items():
+        value = arguments.get(name, default)
+        resolver = _RESOLVERS[kind]
+        if isinstance(value, str):
+            found[name] = resolver(value, environment)
+        elif isinstance(value, list):
+            texts = cast("list[Any]", value)
+            found[name] = tuple(resolver(t, environment) for t in texts if isinstance(t, str))
+    return Subjects(found, about.withheld)
+
+
+def _command(line: str, environment: Environment) -> Resolved:
+    del environment
+    # Late: the shell's grammar is only for those who have a tool that runs lines.
+    from lockgate.rules.command.line import analyse
+
+    return analyse(line)
+
+
+_RESOLVERS: Mapping[SubjectKind, Callable[[str, Environment], Resolved]] = {
+    SubjectKind.COMMAND: _command,
+    SubjectKind.PATH: resolve_path,
+}

@@ -1,0 +1,53 @@
+"""What a decision says of resolved subjects: what is wrong, where they lie. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from lockgate.decision import Reason
+from lockgate.schema.violation import Violation
+from lockgate.tools.registry import Registered
+from lockgate.tools.subject import ResolvedPath, ResolvedUrl, Subjects
+
+_NOTHING: Final[Mapping[str, str]] = {}
+
+
+def unresolved(tool: Registered, subjects: Subjects) -> tuple[Violation, ...]:
+    """What is wrong with the subjects of a tool of ours: it could not use them either.
+
+    An argument of a server's tool is none of ours: rules that look at it find the problem.
+    """
+    return tuple(
+        Violation(f"$.{subject.parameter}", resolved.problem)
+        for subject in tool.definition.subjects
+        for resolved in _each(subjects, subject.parameter)
+        if isinstance(resolved, ResolvedPath | ResolvedUrl) and resolved.problem is not None
+    )
+
+
+def resolutions(subjects: Subjects) -> tuple[Reason, ...]:
+    """Where the paths of a call lie, without the paths, for the steps of `explain`."""
+    return tuple(
+        Reason(
+            "resolved",
+            f"{name} lies {'outside of the file roots' if path.root is None else 'in a file root'}"
+            + (", by way of a symbolic link" if path.real != path.lexical else ""),
+        )
+        for name, path in subjects.paths
+        if path.problem is None
+    )
+
+
+def real_paths(subjects: Subjects) -> Mapping[str, str]:
+    """By argument, what its paths really are, where that is not what is written."""
+    found: dict[str, str] = {}
+    for name, path in subjects.paths:
+        if path.real != path.given:
+            found[name] = f"{found[name]}\n{path.real}" if name in found else path.real
+    return found or _NOTHING
+
+
+def _each(subjects: Subjects, name: str) -> tuple[object, ...]:
+    resolved = subjects.get(name)
+    return resolved if isinstance(resolved, tuple) else (resolved,)  # pyright: ignore[reportUnknownVariableType] - a tuple of anything

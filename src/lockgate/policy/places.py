@@ -1,0 +1,43 @@
+"""Where a call reaches, as far as its paths tell: what is barred, and what is always asked about.
+
+Nothing written in a configuration changes these: lockgate's own state is out of reach for tools,
+files that decide what programs may do are asked about before they are written (B-13), and what lies
+outside the file roots is asked about unless a rule says so.
+"""
+
+from __future__ import annotations
+
+from lockgate.decision import Reason
+from lockgate.tools.subject import Subjects
+from lockgate.tools.tool import Declared
+
+
+def barred(subjects: Subjects) -> tuple[Reason, ...]:
+    """Why a call is refused for where it reaches; empty if it is not."""
+    return tuple(
+        Reason("barred_path", f"{name} lies in lockgate's own state, which no tool reaches")
+        for name, path in subjects.paths
+        if path.barred
+    )
+
+
+def control_files(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:
+    """Why a call is asked about over every rule: it names a control file to be written (B-13)."""
+    if tool.is_read_only:
+        return ()
+    reading = {s.parameter for s in tool.definition.subjects if not s.writes}
+    return tuple(
+        Reason("control_file", f"{name} is {path.control}")
+        for name, path in subjects.paths
+        if path.control is not None and name not in reading
+    )
+
+
+def outside(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:
+    """Why a call of a tool of ours is asked about: a path of it lies outside of every file root."""
+    ours = {s.parameter for s in tool.definition.subjects}
+    return tuple(
+        Reason("outside_roots", f"{name} lies outside of the file roots")
+        for name, path in subjects.paths
+        if path.root is None and name in ours
+    )
