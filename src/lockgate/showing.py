@@ -10,7 +10,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
+
+from lockgate.errors import ConfigError, LockgateError, Problem
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 """Categories that are escaped, the plain space excepted."""
@@ -59,6 +63,19 @@ def visible_lines(text: str) -> str:
     """`text` for a terminal: its lines stay lines, tabs become blanks, all else as `visible`."""
     lines = (line.removesuffix("\r").expandtabs() for line in text.split("\n"))
     return "\n".join(map(visible, lines))
+
+
+def visible_error(error: LockgateError) -> str:
+    """What an error says, for a terminal: as `visible_lines`; no name of a file or of a key in the
+    place of a problem makes a line of its own."""
+    if isinstance(error, ConfigError):
+        return visible_lines("\n".join(map(_visible_problem, error.problems)))
+    return visible_lines(str(error))
+
+
+def _visible_problem(problem: Problem) -> str:
+    file = None if problem.file is None else Path(visible(str(problem.file)))
+    return str(replace(problem, file=file, path=visible(problem.path)))
 
 
 def visible_json(document: str) -> str:

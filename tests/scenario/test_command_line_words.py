@@ -205,3 +205,24 @@ if len(sys.argv) > 1:
         )
         assert (done.returncode, done.stdout, done.stderr) == (code, "1\n", "")
     assert project.left_running() == []
+
+
+def test_the_name_of_a_directory_writes_no_line_of_its_own(tmp_path: Path) -> None:
+    """Whoever unpacks an archive or clones a repository has its names: one with a line feed and a
+    bidi mark in it is on its line, escaped, wherever a file of the configuration is named."""
+    root = tmp_path / "p\nFAKE \x9b2J\u202e"
+    root.mkdir()
+    project = Project(root)
+    project.add("s", SERVER, annotationTrust="trust")
+    project.sections["permissions"] = {"deny": ["mcp__s__wipee"], "allow": ["mcp__s__wipee"]}
+    project.sections["agent"] = {"model": "scripted:none.yaml"}
+    done = [project.run(*words) for words in (("check",), ("doctor",), ("run", "hello"))]
+    next(project.state.rglob("audit.key")).write_bytes(b"short")
+    done += [project.run("call", "mcp__s__read"), project.run("audit", "verify")]
+    project.sections["bogus"] = 1
+    done.append(project.run("check"))
+    for one in done:
+        shown = one.stdout + one.stderr
+        assert "p\\nFAKE \\x9b2J\\u202e/" in shown, one.args
+        assert not set(shown) & {"\x9b", "\u202e"}, one.args
+        assert "\nFAKE" not in shown, one.args

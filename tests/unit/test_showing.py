@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockgate.errors import ConfigError, LocalError, Problem
 from lockgate.showing import (
     folded,
     looks_secret,
     masked,
     quoted,
     visible,
+    visible_error,
     visible_json,
     visible_lines,
     width_of,
@@ -190,3 +193,24 @@ def test_a_secret_is_shown_by_its_length() -> None:
     """That it is there is shown, what it is not."""
     assert masked("hunter2") == "[masked, 7 characters]"
     assert masked(7) == "[masked, 1 character]"
+
+
+def test_the_place_of_a_problem_makes_no_line_of_its_own() -> None:
+    """A directory or a key may be named by a stranger: it is on the line that it belongs to, and
+    obeyed by no terminal. The lines of the error stay."""
+    file = Path("/a\nerror: all is well\x1b[2J/\u202e.yaml")
+    error = ConfigError(
+        Problem("unknown key", "mcp.\rx", file, 3, 5, hint="remove it"), Problem("two"), "three"
+    )
+    assert visible_error(error).split("\n") == [
+        "/a\\nerror: all is well\\x1b[2J/\\u202e.yaml:3:5: mcp.\\rx: unknown key",
+        "  remove it",
+        "two",
+        "three",
+    ]
+    assert visible_error(ConfigError(Problem("m", "p", Path("f.yaml"), 1))) == "f.yaml:1: p: m"
+
+
+def test_any_error_is_shown_with_its_lines() -> None:
+    """What it says, and nothing that a terminal would obey."""
+    assert visible_error(LocalError("one\x1b[2J\ntwo\u202e")) == "one\\x1b[2J\ntwo\\u202e"

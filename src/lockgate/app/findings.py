@@ -13,6 +13,7 @@ from lockgate.process.program import Program, find
 from lockgate.rules.pattern import parse_pattern
 from lockgate.rules.rule import Rule
 from lockgate.settings.config import ApproverProgram, Config
+from lockgate.showing import visible_error
 
 
 def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -56,7 +57,7 @@ def _model(config: Config) -> Iterator[Finding]:
     try:
         model_named(config.agent.model)
     except ConfigError as error:
-        yield Finding("agent.model", str(error))
+        yield Finding("agent.model", visible_error(error))
 
 
 def _rules(config: Config) -> Iterator[Finding]:

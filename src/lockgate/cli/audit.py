@@ -16,7 +16,9 @@ import msgspec
 
 from lockgate.cli.exit import Exit
 from lockgate.cli.options import config_option, find_layers, json_option, print_json
+from lockgate.cli.output import on_terminal
 from lockgate.errors import ConfigError, ContractError, Problem
+from lockgate.showing import visible, visible_json
 
 FOLLOW_SECONDS: Final = 0.25
 """How often a log that is followed is looked at."""
@@ -93,7 +95,8 @@ def tail(
 
     def tell(call: AuditedCall) -> None:
         if as_json:
-            click.echo(msgspec.json.encode(data(call, running=follow)))
+            document = msgspec.json.encode(data(call, running=follow)).decode()
+            click.echo(visible_json(document) if on_terminal() else document)
         else:
             click.echo(line(call))
 
@@ -105,7 +108,7 @@ def tail(
     else:
         click.echo("No calls.", err=True)
     for fault in reading.faults:
-        click.echo(f"not read: {fault}", err=True)
+        click.echo(f"not read: {visible(fault)}", err=True)
     while follower is not None:
         with _readable(directory):
             news = list(follower.news())
@@ -131,7 +134,6 @@ def show(call: str, config: Path | None, as_json: bool) -> int:
       lockgate audit show 3f2a
     """
     from lockgate.cli.audit_view import data, details
-    from lockgate.showing import visible
     from lockgate.stores.audit_index import find_calls
     from lockgate.stores.audit_reader import Wanted
 
@@ -206,7 +208,8 @@ def verify(
             secret = b"there is nothing to verify"
         else:
             path = key or state / "audit.key"
-            raise ContractError(f"the record can not be verified: its key, {path}, is missing")
+            where = visible(str(path))
+            raise ContractError(f"the record can not be verified: its key, {where}, is missing")
     with _readable(directory):
         found = verify_log(directory, secret, noted)
     if as_json:
@@ -260,7 +263,7 @@ def _key(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     if not 16 <= len(data) <= 64:
-        raise click.UsageError(f"{path} holds no key")
+        raise click.UsageError(f"{visible(str(path))} holds no key")
     return data
 
 

@@ -29,6 +29,7 @@ def check(config: Path | None, as_json: bool) -> int:
     from lockgate.app.findings import findings
     from lockgate.cli.exit import Exit
     from lockgate.settings.loading import load
+    from lockgate.showing import visible, visible_lines
 
     settings = load(find_layers(config), os.environ)
     found = findings(settings, os.environ)
@@ -44,8 +45,8 @@ def check(config: Path | None, as_json: bool) -> int:
         files = ", ".join(short(path) for path in settings.sources) or "no file"
         click.echo(f"read: {files}; servers: {len(settings.servers)}")
         for finding in found:
-            click.echo(f"{finding.where}: {finding.text}")
+            click.echo(f"{visible(finding.where)}: {visible_lines(finding.text)}")
             if finding.hint:
-                click.echo(f"  {finding.hint}")
+                click.echo(f"  {visible(finding.hint)}")
         click.echo(f"{len(found)} found" if found else "nothing found")
     return Exit.FAILED if found else Exit.DONE

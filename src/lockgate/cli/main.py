@@ -17,7 +17,7 @@ import click
 
 from lockgate.cli.options import config_option
 from lockgate.errors import LockgateError
-from lockgate.showing import visible
+from lockgate.showing import visible, visible_error
 
 
 def _run() -> click.Command:
@@ -195,7 +195,7 @@ def _code_of(argv: list[str] | None, program: click.Command) -> int:
         error.show()
         return Exit.USAGE
     except LockgateError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {visible_error(error)}", err=True)
         return of_error(error)
     except OSError:
         raise

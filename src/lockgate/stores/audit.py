@@ -24,6 +24,7 @@ import msgspec
 
 from lockgate.calls.records import DecisionRecord, OutcomeRecord
 from lockgate.errors import LocalError
+from lockgate.showing import visible
 from lockgate.stores.chain import Chain, Sealer
 from lockgate.stores.heads import Heads, Write, whole_write
 from lockgate.stores.segments import (
@@ -263,5 +264,6 @@ def kept_key(path: Path, new: Callable[[int], bytes]) -> bytes:
             fresh.unlink()
     key = path.read_bytes()
     if len(key) != KEY_BYTES:
-        raise LocalError(f"{path} holds no key of {KEY_BYTES} bytes; remove it to get a new one")
+        where = visible(str(path))
+        raise LocalError(f"{where} holds no key of {KEY_BYTES} bytes; remove it to get a new one")
     return key
