@@ -14,6 +14,7 @@ from lockgate.tools.fingerprint import fingerprint
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.result import Outcome, ToolResult
+from lockgate.tools.subject import Subject
 from lockgate.tools.tool import ToolDefinition
 from lockgate.traits import SideEffectLevel
 
@@ -42,6 +43,7 @@ class ScriptedTool(DeclaredTool):
         description: str = "",
         replies: Iterable[ToolResult | Outcome | BaseException | str] = (),
         hold: bool = False,
+        subjects: tuple[Subject, ...] = (),
     ) -> None:
         """`name` is the original one where there is a server, else the registered one."""
         registered = name if server is None else server_tool_name(server, name)
@@ -54,6 +56,7 @@ class ScriptedTool(DeclaredTool):
                 input_schema,
                 Origin(source, server, name, fingerprint(fields)),
                 output_schema=output_schema,
+                subjects=subjects,
             ),
             level=level,
             destructive=destructive,
