@@ -130,7 +130,7 @@ async def test_git_and_time_are_listed_ruled_and_called(tmp_path: Path, reposito
         )
         fleet.add("time", clock, request_timeout=30)
         report = await fleet.start()
-        assert (report.failed, report.broken()) == ((), None)
+        assert (report.failed, report.unreachable, report.missing) == ((), (), ())
         assert all(status.server and status.revision for status in report.servers)
         log = await fleet.call("mcp__git__git_log", repo_path=str(repository))
         assert "first light" in log.text

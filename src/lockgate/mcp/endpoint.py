@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TypeAlias
 
 
@@ -28,8 +28,18 @@ class StdioEndpoint:
         return "pipe"
 
     def identity(self) -> dict[str, object]:
-        """What a fingerprint covers: the command and its arguments, the names of the variables."""
-        return {"command": self.command, "args": list(self.args), "env": sorted(self.env)}
+        """What a fingerprint covers: the command and its arguments, the names of the variables.
+
+        A program in the directory that it runs in is named from there, so that a project which
+        stands elsewhere has the same fingerprints.
+        """
+        return {"command": self._program(), "args": list(self.args), "env": sorted(self.env)}
+
+    def _program(self) -> str:
+        path = PurePath(self.command)
+        if self.cwd is None or not path.is_absolute() or not path.is_relative_to(self.cwd):
+            return self.command
+        return f"./{path.relative_to(self.cwd).as_posix()}"
 
 
 Endpoint: TypeAlias = StdioEndpoint

@@ -14,11 +14,12 @@ from lockgate.mcp.client.connection import Unwritable
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.host.ruling import Ruling
+from lockgate.mcp.host.seen import SeenServer
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.protocol.results import CallResult, ListedTool
 from lockgate.tools.context import ToolContext
-from lockgate.tools.fingerprint import Fingerprint, fingerprint
+from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.origin import Origin
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -39,21 +40,25 @@ class McpTool(Tool):
     """One tool of one server, declared as its ruling says.
 
     Registered as `mcp__<server>__<tool>`; the wire gets the original name. Bound to the session it
-    was listed on: when that has ended, calls answer not_connected and nothing is sent.
+    was listed on: when that has ended, calls answer not_connected and nothing is sent. So do all
+    calls of one that was made from what was last seen of its server.
     """
 
     def __init__(
         self,
         settings: ServerSettings,
-        session: ServerSession,
+        source: ServerSession | SeenServer,
         listed: ListedTool,
+        fingerprint: Fingerprint,
         ruling: Ruling,
         tracing: CallTracing | None = None,
     ) -> None:
-        """`tracing` gives what the requests carry of a trace; None where nothing is traced."""
-        self._client = ToolClient(session)
+        """`source` is where it was listed; `fingerprint` its `definition_fingerprint`. `tracing`
+        gives what the requests carry of a trace; None where nothing is traced."""
+        is_there = isinstance(source, ServerSession)
+        self._client = ToolClient(source) if is_there else None
         self._tracing = tracing
-        self._revision = session.revision.name
+        self._revision = source.revision.name if is_there else ""
         self._network = settings.endpoint.network
         self._server = settings.name
         self._original = listed.name
@@ -68,7 +73,7 @@ class McpTool(Tool):
                 source="mcp",
                 server=settings.name,
                 original_name=listed.name,
-                fingerprint=definition_fingerprint(settings, session, listed),
+                fingerprint=fingerprint,
                 claim=_object(listed.claims.raw),
                 ruling=ruling.source,
                 reasons={
@@ -116,7 +121,9 @@ class McpTool(Tool):
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolResult | Outcome:
-        timeout = self._timeout
+        client, timeout = self._client, self._timeout
+        if client is None:
+            return Outcome(self._not_started(), Fate.NOT_SENT)
         if context.deadline is not None:
             left = context.deadline - asyncio.get_running_loop().time()
             if left <= 0:
@@ -127,9 +134,7 @@ class McpTool(Tool):
         if tracing is not None:
             carry = tracing.carrier(context, self._revision, self._network)
         try:
-            result = await self._client.call(
-                self._original, arguments, timeout=timeout, carry=carry
-            )
+            result = await client.call(self._original, arguments, timeout=timeout, carry=carry)
         except Unwritable as error:
             refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
             return Outcome(refused, Fate.NOT_SENT)
@@ -141,6 +146,10 @@ class McpTool(Tool):
                 tracing.refused(context, error.code)
             raise
         return self._shown(result)
+
+    def _not_started(self) -> ToolResult:
+        text = f"{self._server} was not started: its tools are known from the last time only"
+        return ToolResult.error(ErrorKind.NOT_CONNECTED, text, reason="not_started")
 
     def _shown(self, result: CallResult) -> ToolResult:
         """The server's answer as a result; an answer without content shows what else it has.
@@ -168,24 +177,6 @@ class McpTool(Tool):
 def _noted(remarks: tuple[str, ...]) -> str:
     more = f"; and {len(remarks) - NOTED} more" if len(remarks) > NOTED else ""
     return f"[odd about this answer: {'; '.join(remarks[:NOTED])}{more}]"
-
-
-def definition_fingerprint(
-    settings: ServerSettings, session: ServerSession, listed: ListedTool
-) -> Fingerprint:
-    """What a definition was: all that a model or a person may have judged it by (B-06)."""
-    return fingerprint(
-        {
-            "name": listed.name,
-            "title": listed.title,
-            "description": listed.description,
-            "inputSchema": listed.input_schema,
-            "outputSchema": listed.output_schema,
-            "annotations": listed.claims.raw,
-            "endpoint": settings.endpoint.identity(),
-            "instructions": session.profile.instructions,
-        }
-    )
 
 
 def _object(raw: Any) -> JSONObject | None:

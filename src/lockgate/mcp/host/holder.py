@@ -11,6 +11,7 @@ from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ListedTools, ToolClient
+from lockgate.mcp.host.seen import SeenServer
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, in_brief
 from lockgate.mcp.protocol.eras import Era
@@ -26,7 +27,7 @@ ROLL_CALL = 3600.0
 
 
 class ServerHolder:
-    """Holds one server. Its state changes once to READY or FAILED, then never back.
+    """Holds one server. Its state changes once to READY, FAILED or LAST_SEEN, then never back.
 
     So a server that was given up and answers late is closed, and nothing of it is used (S3-09).
     """
@@ -48,6 +49,8 @@ class ServerHolder:
         self.session: ServerSession | None = None
         """Set while READY, and after that for the tools that were made from it."""
         self.listing = ListedTools(())
+        self.seen: SeenServer | None = None
+        """What its tools are, or were when it was last there; set while they are registered."""
         self.tools: list[str] = []
         """Registered names; filled by the manager."""
         self.left_out: list[LeftOutTool] = []
@@ -84,6 +87,11 @@ class ServerHolder:
         """Wait until the server is ready, has failed, or is closed."""
         await self._settled.wait()
 
+    def recall(self, seen: SeenServer) -> None:
+        """Take it for what it was when it was last there, in place of starting it."""
+        if self._settle(ServerState.LAST_SEEN, None, None):
+            self.seen = seen
+
     def fail(self, reason: str, fault: Fault | None) -> None:
         """Give the server up, and close what there is of it. Does nothing unless it is in use."""
         if self._settle(ServerState.FAILED, reason, fault):
@@ -91,7 +99,7 @@ class ServerHolder:
 
     def stop(self) -> None:
         """Begin to close, whatever the state. Idempotent; the task ends when all is closed."""
-        if self._state is ServerState.CONNECTING or self._state is ServerState.READY:
+        if self._state is ServerState.CONNECTING or self._state.has_tools:
             self._settle(ServerState.CLOSED, None, None)
         # A second cancellation would cut the closing short.
         if self._task is not None and not self._stopping:
@@ -137,7 +145,7 @@ class ServerHolder:
         if before is ServerState.CONNECTING:
             self._settled_at = self._clock()
         if state is ServerState.FAILED:
-            if before is ServerState.CONNECTING:
+            if before is ServerState.CONNECTING and self._begun is not None:
                 reason = f"{reason} (after {self._seconds():.1f} s)"
             reason = self._hidden.hide(reason or "")
             # Who starts servers is told by the report; that one is lost later, nobody would know.
@@ -166,6 +174,7 @@ class ServerHolder:
             tools=tuple(self.tools),
             left_out=tuple(self.left_out),
             remarks=tuple(self.remarks),
+            seen=self.seen.seen if self.seen and self._state is ServerState.LAST_SEEN else None,
         )
 
     def _seconds(self) -> float:

@@ -20,7 +20,10 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.host.adapter import McpTool
 from lockgate.mcp.host.holder import ServerHolder
-from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.pins import NoPins, PinBook, PinState, Standing, pin_state, withheld
+from lockgate.mcp.host.ruling import Ruling
+from lockgate.mcp.host.seen import SeenServer, SeenServers, recalled, sighted
+from lockgate.mcp.host.settings import PinPolicy, ServerSettings, Verdict
 from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, StartReport
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.host.trust import resolve
@@ -63,6 +66,9 @@ class Manager:
         clock: Callable[[], float] = time.monotonic,
         hidden: Callable[[ServerSettings], Iterable[str]] | None = None,
         tracing: CallTracing | None = None,
+        pins: PinBook | None = None,
+        seen: SeenServers | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """Start nothing yet.
 
@@ -71,8 +77,10 @@ class Manager:
         notifications of every server. `client` is who we say we are, by default lockgate and its
         version. `probe_patience` and `eras`: see `client.connect`. `clock` gives seconds, for
         timings only. `hidden` gives the values of a server that nothing said of it may hold, its
-        secrets. `tracing` gives what calls carry of a trace. Raises `ConfigError` for a name that
-        comes twice (S3-11), and for a budget that is not over 0 or above the bound.
+        secrets. `tracing` gives what calls carry of a trace. `pins` are the definitions that were
+        reviewed; `seen` keeps servers as they were last seen, `now` says when that was, in seconds
+        since 1970. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget that
+        is not over 0 or above the bound.
         """
         if bound is None:
             bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
@@ -97,7 +105,16 @@ class Manager:
         self._tasks: tuple[asyncio.Task[None], ...] = ()
         self._registry: Registry | None = None
         self._tracing = tracing
+        self._pins: PinBook = NoPins() if pins is None else pins
+        self._seen = seen
+        self._now = now
+        self._used = False
         self._closing = False
+
+    @property
+    def configured(self) -> tuple[ServerSettings, ...]:
+        """What it was made of, in the order of the configuration."""
+        return tuple(holder.settings for holder in self._holders)
 
     @property
     def statuses(self) -> tuple[ServerStatus, ...]:
@@ -113,28 +130,53 @@ class Manager:
             if status.state is ServerState.FAILED
         }
 
-    async def start(self, registry: Registry) -> StartReport:
+    def seen(self, server: str) -> SeenServer | None:
+        """What `server` lists, or listed when it was last there; None while its tools are not
+        registered, whatever was done with each of them."""
+        return next((h.seen for h in self._holders if h.settings.name == server), None)
+
+    def rule(
+        self, settings: ServerSettings, listed: ListedTool, verdict: Verdict | None, pin: PinState
+    ) -> Ruling:
+        """What would be ruled on a tool if `verdict` and `pin` were so: to be shown before a person
+        decides. Nothing is registered by it."""
+        return resolve(listed.claims, settings.annotation_trust, verdict, pin)
+
+    async def start(self, registry: Registry, *, recall: bool = False) -> StartReport:
         """Start every server at once and register the tools of those that did start in time.
 
-        Returns at the deadline at the latest; what is given up then is closed in the background,
-        and `close` waits for it. Servers fail in the report, not by an exception. Cancelled, all is
-        closed. Raises `LocalError` if it was called before, or the manager is closed meanwhile.
+        With `recall` a server is not started whose tools are known from the last time, if it is
+        reached as it was then: those are registered, and answer not_connected. Returns at the
+        deadline at the latest; what is given up then is closed in the background, and `close` waits
+        for it. Servers fail in the report, not by an exception. Cancelled, all is closed. Raises
+        `LocalError` if it was called before, or the manager is closed meanwhile.
         """
-        if self._loop is not None or self._closing:
-            raise LocalError("a manager is started once: make a new one")
+        self._begin()
         self._loop = asyncio.get_running_loop()
-        self._tasks = tuple(holder.begin() for holder in self._holders)
+        wanted = [h for h in self._holders if not (recall and self._recalled(h) is None)]
+        self._tasks = tuple(holder.begin() for holder in wanted)
         try:
             await self._settle()
             if self._closing:
                 raise LocalError("the manager was closed while it was starting")
-            self._registry = registry
-            for holder in self._holders:
-                self._register(holder, registry)
+            return self._registered(registry)
         except BaseException:
             await self.close()
             raise
-        return self._report()
+
+    def offline(self, registry: Registry) -> StartReport:
+        """Register the tools that every server had when it was last there, and start nothing.
+
+        They are ruled on as by `start`; calls to them answer not_connected. A server that was never
+        there, or is reached otherwise since, is FAILED with that reason. Raises `LocalError` if the
+        manager was used before.
+        """
+        self._begin()
+        for holder in self._holders:
+            reason = self._recalled(holder)
+            if reason is not None:
+                holder.fail(reason, None)
+        return self._registered(registry)
 
     async def close(self) -> None:
         """Close every server and wait until nothing is left. Idempotent; any task may.
@@ -155,6 +197,21 @@ class Manager:
         for task in stubborn:
             logger.error("%s could not be closed in %g s", task.get_name(), CLOSING_BOUND)
 
+    def _begin(self) -> None:
+        if self._used or self._closing:
+            raise LocalError("a manager is started once: make a new one")
+        self._used = True
+
+    def _recalled(self, holder: ServerHolder) -> str | None:
+        """Take a server for what it was when it was last there; else why that can not be."""
+        settings = holder.settings
+        last = None if self._seen is None else self._seen.last(settings.name)
+        seen = recalled(last, settings.endpoint)
+        if isinstance(seen, str):
+            return seen
+        holder.recall(seen)
+        return None
+
     async def _settle(self) -> None:
         """Wait until every server is ready or has failed; give up those that are late."""
         try:
@@ -167,44 +224,75 @@ class Manager:
                 if holder.state is ServerState.CONNECTING:
                     holder.fail(text, Fault.TIMEOUT)
 
+    def _registered(self, registry: Registry) -> StartReport:
+        self._registry = registry
+        for holder in self._holders:
+            self._register(holder, registry)
+        return self._report()
+
     def _register(self, holder: ServerHolder, registry: Registry) -> None:
-        """Rule on each tool of a server that is ready, and let it in."""
-        session = holder.session
-        if session is None or holder.state is not ServerState.READY:
+        """Rule on each tool of a server that is there, or was, and let it in."""
+        settings, session = holder.settings, holder.session
+        if not holder.state.has_tools:
             return
-        settings, listing = holder.settings, holder.listing
         present = {tool.definition.origin.server for tool in registry.snapshot().tools}
         if settings.name in present:
             holder.fail("a server of that name is registered already", None)
             return
-        holder.left_out.extend(LeftOutTool(out.tool, out.reason) for out in listing.left_out)
-        for listed in listing.tools:
-            tool = self._ruled(settings, session, listed)
+        if session is not None:
+            holder.seen = sighted(settings, session.profile, holder.listing, self._now())
+            if self._seen is not None:
+                self._seen.keep(holder.seen)
+        if holder.seen is not None:
+            self._admit(holder, session or holder.seen, holder.seen, registry)
+        for out in holder.left_out:
+            what = visible(f"{out.tool:.100} left out: {out.reason:.300}")
+            logger.info("MCP server %s: tool %s", settings.name, what)
+
+    def _admit(
+        self,
+        holder: ServerHolder,
+        source: ServerSession | SeenServer,
+        seen: SeenServer,
+        registry: Registry,
+    ) -> None:
+        settings = holder.settings
+        pinned = self._pins.pinned(settings.name)
+        changed: list[str] = []
+        holder.left_out.extend(LeftOutTool(out.tool, out.reason) for out in seen.left_out)
+        for listed in seen.tools:
+            fingerprint = seen.fingerprints[listed.name]
+            pin = pin_state(settings.pins, pinned, listed.name, fingerprint)
+            if pin.standing is Standing.CHANGED:
+                changed.append(f"{listed.name} ({', '.join(pin.changed)})")
+            reason = withheld(settings.pins, pin, settings.name)
+            if reason is not None:
+                holder.left_out.append(LeftOutTool(listed.name, reason))
+                continue
+            # The one place: every registered definition is ruled on here (S0-11).
+            verdict = settings.verdicts.get(listed.name)
+            ruling = resolve(listed.claims, settings.annotation_trust, verdict, pin)
+            tool = McpTool(settings, source, listed, fingerprint, ruling, self._tracing)
             try:
                 registry.register(tool)
             except (NameRefused, SchemaError) as error:
                 holder.left_out.append(LeftOutTool(listed.name, str(error)))
             else:
                 holder.tools.append(tool.name)
-        holder.remarks.extend((*session.profile.remarks, *listing.remarks))
-        holder.remarks.extend(_unused(settings, {listed.name for listed in listing.tools}))
-        for out in holder.left_out:
-            what = visible(f"{out.tool:.100} left out: {out.reason:.300}")
-            logger.info("MCP server %s: tool %s", settings.name, what)
-
-    def _ruled(
-        self, settings: ServerSettings, session: ServerSession, listed: ListedTool
-    ) -> McpTool:
-        verdict = settings.verdicts.get(listed.name)
-        ruling = resolve(listed.claims, settings.annotation_trust, verdict)
-        return McpTool(settings, session, listed, ruling, self._tracing)
+        names = {listed.name for listed in seen.tools}
+        holder.remarks.extend((*seen.remarks, *_unused(settings, names)))
+        if changed:
+            holder.remarks.append(f"changed since they were pinned: {', '.join(changed)}")
+            _warn_changed(settings, changed)
+        if settings.pins is not PinPolicy.OFF and (gone := sorted(pinned.keys() - names)):
+            holder.remarks.append(f"pinned, and not listed any more: {', '.join(gone)}")
 
     def _report(self) -> StartReport:
         unreachable: list[str] = []
         missing: list[str] = []
         for holder in self._holders:
             status = holder.status()
-            if status.state is ServerState.READY:
+            if status.state.has_tools:
                 missing.extend(_missing(holder.settings, status))
             elif status.required:
                 reason = status.brief or status.state.value
@@ -247,6 +335,16 @@ def _missing(settings: ServerSettings, status: ServerStatus) -> list[str]:
         what = "is not listed by it" if why is None else f"was left out: {why}"
         missing.append(f"server {settings.name}: the expected tool {expected!r} {what}")
     return missing
+
+
+def _warn_changed(settings: ServerSettings, changed: Sequence[str]) -> None:
+    told = visible("; ".join(changed)[:300])
+    what = "left out" if settings.pins is PinPolicy.BLOCK else "trusted in nothing that loosens"
+    logger.warning(
+        "MCP server %s: tools changed since they were pinned, and are %s: %s; to see how: "
+        "lockgate pins diff %s",
+        *(settings.name, what, told, settings.name),
+    )
 
 
 def _unused(settings: ServerSettings, listed: Collection[str]) -> list[str]:

@@ -31,7 +31,8 @@ class Ruling:
     source: Source
     """The strongest source behind `level`, `destructive` or `idempotent`."""
     reasons: Mapping[str, str]
-    """One sentence for each of `level`, `destructive`, `idempotent`, `concurrent`."""
+    """One sentence for each of `level`, `destructive`, `idempotent`, `concurrent`; and for `pin`
+    where its server has pins."""
     remarks: tuple[str, ...] = ()
     """What is odd about the claim, one sentence each."""
 
@@ -42,6 +43,23 @@ class Ruling:
         ):
             raise ValueError("a ruling is never read-only and destructive at once")
 
+    def laxer_than(self, other: Ruling) -> bool:
+        """Whether this lets anything pass that `other` does not, on any axis."""
+        mutates = self.level is SideEffectLevel.MUTATING
+        return (
+            (not mutates and other.level is SideEffectLevel.MUTATING)
+            or _laxer(self.destructive, other.destructive, DestructiveBehavior.DESTRUCTIVE)
+            or (mutates and _laxer(self.idempotent, other.idempotent, _NON_IDEMPOTENT))
+            or _laxer(self.concurrent, other.concurrent, ConcurrencyBehavior.SEQUENTIAL)
+        )
+
     def __repr__(self) -> str:
         traits = (self.level, self.destructive, self.idempotent, self.concurrent)
         return f"<Ruling {' '.join(trait.name for trait in traits)} by {self.source}>"
+
+
+_NON_IDEMPOTENT = IdempotencyBehavior.NON_IDEMPOTENT
+
+
+def _laxer(mine: object, theirs: object, strict: object) -> bool:
+    return mine is not strict and theirs is strict

@@ -27,6 +27,17 @@ class AnnotationTrust(enum.Enum):
     TRUST = "trust"
 
 
+class PinPolicy(enum.Enum):
+    """What is done about a tool that is not what was reviewed (B-06)."""
+
+    OFF = "off"
+    """Nothing: pins are not looked at."""
+    WARN = "warn"
+    """It is told, and what would loosen does not count for that tool."""
+    BLOCK = "block"
+    """It is left out, and so is a tool that nobody has reviewed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The operator's own word about one tool, over claim and trust. None says nothing.
@@ -63,6 +74,7 @@ class ServerSettings:
     """`server`: one call at a time for the whole server."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
     """By original name."""
+    pins: PinPolicy = PinPolicy.WARN
 
     def __post_init__(self) -> None:
         if not SERVER_NAME.fullmatch(self.name):

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lockgate.errors import ContractError, Fault
+from lockgate.errors import Fault
 from lockgate.showing import visible
 
 BRIEF = 400
@@ -24,6 +24,14 @@ class ServerState(enum.Enum):
     """It did not start, or was lost later. Tools of a lost one stay and answer not_connected."""
     CLOSED = "closed"
     """Closed by us, in good order."""
+    LAST_SEEN = "last-seen"
+    """Not started: the tools that it had when it was last there are registered, and answer
+    not_connected."""
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether what it lists, or listed, is registered."""
+        return self is ServerState.READY or self is ServerState.LAST_SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,8 @@ class ServerStatus:
     left_out: tuple[LeftOutTool, ...] = ()
     remarks: tuple[str, ...] = ()
     """What is odd about the server, its list or what is configured for it; one sentence each."""
+    seen: float | None = None
+    """Of one that is LAST_SEEN: when that was, in seconds since 1970."""
 
     @property
     def brief(self) -> str | None:
@@ -85,21 +95,12 @@ class StartReport:
     @property
     def failed(self) -> tuple[str, ...]:
         """The names of the servers that did not start."""
-        return tuple(s.name for s in self.servers if s.state is not ServerState.READY)
+        return tuple(s.name for s in self.servers if not s.state.has_tools)
 
     @property
     def errors(self) -> Mapping[str, str]:
         """By name of each server that did not start: why, in brief."""
-        return {
-            s.name: s.brief or s.state.value
-            for s in self.servers
-            if s.state is not ServerState.READY
-        }
-
-    def broken(self) -> ContractError | None:
-        """What the operator relies on and does not hold, all of it; None if everything holds."""
-        problems = (*self.missing, *self.unreachable)
-        return ContractError(*problems) if problems else None
+        return {s.name: s.brief or s.state.value for s in self.servers if not s.state.has_tools}
 
 
 def in_brief(reason: str) -> str:

@@ -2,7 +2,8 @@
 
 Claim → ruling → declaration. `resolve` is called by the manager, once for each definition that it
 registers, and nowhere else; whatever is shown later prints the ruling made here. For each axis the
-operator's verdict comes first, then the claim if its server is trusted, then the worst case.
+operator's verdict comes first, then the claim if its server is trusted, then the worst case. Of a
+definition that changed since it was pinned only what is strict counts, in claim and verdict (B-06).
 Leniency (read-only wins over destructive) is for claims; a verdict that contradicts itself can not
 even be constructed (`settings.Verdict`).
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from lockgate.mcp.host.pins import UNPINNED, PinState, Standing
 from lockgate.mcp.host.ruling import Ruling, Source
 from lockgate.mcp.host.settings import AnnotationTrust, Verdict
 from lockgate.mcp.protocol.claims import Claims
@@ -23,6 +25,7 @@ from lockgate.traits import (
 )
 
 _Trait = TypeVar("_Trait", SideEffectLevel, DestructiveBehavior, IdempotencyBehavior)
+_Any = TypeVar("_Any")
 
 _LEVELS: Mapping[bool, SideEffectLevel] = {
     True: SideEffectLevel.READ_ONLY,
@@ -41,18 +44,32 @@ _IDEMPOTENT: Mapping[bool, IdempotencyBehavior] = {
 _STRENGTH: Mapping[Source, int] = {"default": 0, "claim": 1, "verdict": 2}
 
 
-def resolve(claims: Claims, trust: AnnotationTrust, verdict: Verdict | None) -> Ruling:
+def resolve(
+    claims: Claims, trust: AnnotationTrust, verdict: Verdict | None, pin: PinState = UNPINNED
+) -> Ruling:
     """Rule on one tool: what it claims, whether its server is believed, what the operator said.
 
     `verdict` is None, or has no field set, when the operator said nothing about the tool. One that
     speaks of `destructive` or `idempotent` without a level makes the tool MUTATING (S0-13). Names,
-    descriptions and schemas are not looked at: they never lower a level (PB-132).
+    descriptions and schemas are not looked at: they never lower a level (PB-132). `pin` is how the
+    definition stands to the one that was reviewed: where it CHANGED, no claim is believed and no
+    verdict loosens, so the ruling is never laxer than the same one without a pin (B-06).
     """
     said = verdict or Verdict()
     trusted = trust is AnnotationTrust.TRUST
+    doubt = "annotationTrust is ignore"
+    if pin.standing is Standing.CHANGED:
+        said = _strict(said)
+        if trusted:
+            trusted, doubt = False, "it changed since it was pinned"
 
     level, level_from, level_why = _axis(
-        said.level, "readOnlyHint", claims.read_only, _LEVELS, trusted, SideEffectLevel.MUTATING
+        said.level,
+        "readOnlyHint",
+        claims.read_only,
+        _LEVELS,
+        None if trusted else doubt,
+        SideEffectLevel.MUTATING,
     )
     if said.level is None and (said.destructive or said.idempotent):
         level, level_from = SideEffectLevel.MUTATING, "verdict"
@@ -63,7 +80,7 @@ def resolve(claims: Claims, trust: AnnotationTrust, verdict: Verdict | None) -> 
         "destructiveHint",
         claims.destructive,
         _DESTRUCTIVE,
-        trusted,
+        None if trusted else doubt,
         DestructiveBehavior.DESTRUCTIVE,
     )
     if level is SideEffectLevel.READ_ONLY:
@@ -75,7 +92,7 @@ def resolve(claims: Claims, trust: AnnotationTrust, verdict: Verdict | None) -> 
         "idempotentHint",
         claims.idempotent,
         _IDEMPOTENT,
-        trusted,
+        None if trusted else doubt,
         IdempotencyBehavior.NON_IDEMPOTENT,
     )
 
@@ -87,18 +104,25 @@ def resolve(claims: Claims, trust: AnnotationTrust, verdict: Verdict | None) -> 
     remarks = claims.remarks
     if claims.read_only and claims.destructive:
         remarks += ("it claims to be read-only and destructive at once",)
+    reasons = {
+        "level": level_why,
+        "destructive": destructive_why,
+        "idempotent": idempotent_why,
+        "concurrent": concurrent_why,
+    }
+    if pin.standing is not Standing.UNPINNED:
+        reasons["pin"], remark = _pinned(pin)
+        if remark is not None:
+            remarks += (remark,)
+        if said != (verdict or Verdict()):
+            remarks += ("the operator's verdict on it counts only where it is strict",)
     return Ruling(
         level,
         destructive,
         idempotent,
         concurrent,
         max(level_from, destructive_from, idempotent_from, key=_STRENGTH.__getitem__),
-        {
-            "level": level_why,
-            "destructive": destructive_why,
-            "idempotent": idempotent_why,
-            "concurrent": concurrent_why,
-        },
+        reasons,
         remarks,
     )
 
@@ -108,15 +132,42 @@ def _axis(
     hint: str,
     claim: bool | None,
     meaning: Mapping[bool, _Trait],
-    trusted: bool,
+    doubt: str | None,
     worst: _Trait,
 ) -> tuple[_Trait, Source, str]:
-    """The operator's word, else the claim if it is trusted, else the worst; whence, and why."""
+    """The operator's word, else the claim if there is no doubt in it, else the worst; whence, and
+    why."""
     if word is not None:
         return word, "verdict", "the operator's verdict"
     if claim is None:
         return worst, "default", f"no {hint} is claimed, so the worst is assumed"
     claimed = f"the server claims {hint}: {str(claim).lower()}"
-    if trusted:
+    if doubt is None:
         return meaning[claim], "claim", f"{claimed}, and annotationTrust is trust"
-    return worst, "default", f"{claimed}, not believed because annotationTrust is ignore"
+    return worst, "default", f"{claimed}, not believed because {doubt}"
+
+
+def _strict(said: Verdict) -> Verdict:
+    """The part of a verdict that loosens nothing."""
+    return Verdict(
+        _only(said.level, SideEffectLevel.MUTATING),
+        _only(said.destructive, DestructiveBehavior.DESTRUCTIVE),
+        _only(said.idempotent, IdempotencyBehavior.NON_IDEMPOTENT),
+        _only(said.concurrent, ConcurrencyBehavior.SEQUENTIAL),
+    )
+
+
+def _only(word: _Any | None, strict: _Any) -> _Any | None:
+    return strict if word is strict else None
+
+
+def _pinned(pin: PinState) -> tuple[str, str | None]:
+    """What the pin says, as a reason, and what is remarkable about it."""
+    match pin.standing:
+        case Standing.SAME:
+            return "it is what was pinned", None
+        case Standing.CHANGED:
+            what = f"it changed since it was pinned: {', '.join(pin.changed)}"
+            return what, f"{what}; until it is reviewed nothing loosens for it"
+        case _:
+            return "it is not pinned", "its server has pins, and nobody has reviewed this tool"

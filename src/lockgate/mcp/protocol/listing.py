@@ -95,6 +95,11 @@ def parse_tools_page(raw: bytes | msgspec.Raw) -> ToolPage:
     return ToolPage(tuple(tools), tuple(left_out), cursor, remarks, read_ttl(result))
 
 
+def read_tool(definition: Any) -> ListedTool | LeftOut:
+    """One definition by itself, by the rules of `parse_tools_page`: one that was kept, say."""
+    return _judge(definition, 1)
+
+
 def _judge(value: Any, position: int) -> ListedTool | LeftOut:
     place = f"tool {position}"
     if not isinstance(value, dict):

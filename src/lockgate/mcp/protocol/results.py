@@ -20,7 +20,13 @@ from lockgate.mcp.protocol.jsontext import (
     deeper_than,
     kind_of,
 )
-from lockgate.mcp.protocol.listing import LeftOut, ListedTool, ToolPage, parse_tools_page
+from lockgate.mcp.protocol.listing import (
+    LeftOut,
+    ListedTool,
+    ToolPage,
+    parse_tools_page,
+    read_tool,
+)
 from lockgate.mcp.protocol.profile import (
     Discovered,
     Initialized,
@@ -44,6 +50,7 @@ __all__ = [
     "parse_discover",
     "parse_initialize",
     "parse_tools_page",
+    "read_tool",
 ]
 
 INPUT_REQUIRED = "input_required"

@@ -18,6 +18,7 @@ from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.adapter import McpTool
 from lockgate.mcp.host.ruling import Ruling
+from lockgate.mcp.host.seen import definition_fingerprint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.profile import ServerProfile
@@ -75,7 +76,8 @@ async def _tool(
     session: ServerSession, settings: ServerSettings = SETTINGS, ruling: Ruling = RULING
 ) -> McpTool:
     (listed,) = (await ToolClient(session).list()).tools
-    return McpTool(settings, session, listed, ruling)
+    mark = definition_fingerprint(settings.endpoint, session.profile.instructions, listed)
+    return McpTool(settings, session, listed, mark, ruling)
 
 
 async def _execute(

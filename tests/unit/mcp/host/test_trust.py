@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockgate.mcp.host.pins import UNPINNED, PinState, Standing
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.settings import AnnotationTrust, Verdict
 from lockgate.mcp.host.trust import resolve
@@ -277,3 +278,58 @@ def test_read_only_is_never_destructive(
         assert "READ_ONLY NON_DESTRUCTIVE" in repr(ruling)
     closed = Claims(claims.read_only, claims.destructive, claims.idempotent)
     assert _traits(resolve(closed, trust, verdict)) == _traits(ruling)
+
+
+CHANGED = PinState(Standing.CHANGED, ("annotations", "description"))
+PINS = [UNPINNED, PinState(Standing.NEW), PinState(Standing.SAME), CHANGED]
+
+
+@pytest.mark.req("B-06")
+@given(_claims, st.sampled_from(AnnotationTrust), _verdicts())
+def test_a_changed_pin_never_makes_a_ruling_laxer(
+    claims: Claims, trust: AnnotationTrust, verdict: Verdict
+) -> None:
+    """Whatever is claimed, trusted and said: with a changed pin nothing passes that would not pass
+    without one; what is strict in the verdict still counts."""
+    without = resolve(claims, trust, verdict)
+    changed = resolve(claims, trust, verdict, CHANGED)
+    assert not changed.laxer_than(without)
+    assert not changed.laxer_than(resolve(claims, IGNORE, None))
+    strict = Verdict(level=M, destructive=D)
+    assert resolve(claims, trust, strict, CHANGED).source == "verdict"
+
+
+@pytest.mark.req("B-06")
+@given(_claims, st.sampled_from(AnnotationTrust), _verdicts(), st.sampled_from(PINS[:3]))
+def test_a_pin_that_holds_changes_no_trait(
+    claims: Claims, trust: AnnotationTrust, verdict: Verdict, pin: PinState
+) -> None:
+    """A pin is no trust: what is as it was reviewed, or was not, is ruled on as without pins."""
+    assert _traits(resolve(claims, trust, verdict, pin)) == _traits(resolve(claims, trust, verdict))
+
+
+@pytest.mark.req("B-06")
+def test_a_changed_definition_says_so_in_every_reason_that_follows_from_it() -> None:
+    """Who reads why a tool is destructive again reads that it changed, and in which fields."""
+    said = Verdict(level=R, concurrent=ConcurrencyBehavior.CONCURRENT_SAFE)
+    ruling = resolve(Claims(read_only=True), TRUST, said, CHANGED)
+    assert repr(ruling) == "<Ruling MUTATING DESTRUCTIVE NON_IDEMPOTENT SEQUENTIAL by default>"
+    assert ruling.reasons["level"].endswith("not believed because it changed since it was pinned")
+    assert ruling.reasons["pin"] == "it changed since it was pinned: annotations, description"
+    assert any("until it is reviewed" in remark for remark in ruling.remarks)
+    assert any("only where it is strict" in remark for remark in ruling.remarks)
+
+
+@given(_claims, st.sampled_from(AnnotationTrust), _verdicts(), _claims, _verdicts())
+def test_laxer_is_told_by_the_traits_alone(
+    claims: Claims, trust: AnnotationTrust, verdict: Verdict, others: Claims, other: Verdict
+) -> None:
+    """Laxer is irreflexive, and the worst case is laxer than nothing."""
+    one, two = resolve(claims, trust, verdict), resolve(others, trust, other)
+    assert not one.laxer_than(one)
+    worst = resolve(Claims(), IGNORE, None)
+    assert not worst.laxer_than(one)
+    if _traits(one) != _traits(worst) and one.level is M:
+        assert one.laxer_than(worst)
+    if one.level is R and two.level is M:
+        assert one.laxer_than(two)
