@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -60,6 +61,8 @@ class Assembly:
             approvals=self._approvals(),
             rules=RuleSet(self._rules()),
             audit=self._audit(),
+            builtin=self._merged["builtin"].value if "builtin" in self._merged else (),
+            roots=self._roots(),
             state_dir=self._layers.state_dir,
             project_dir=self._layers.project_dir,
         )
@@ -92,6 +95,7 @@ class Assembly:
             expect_tools=value["expectTools"],
             lane=value["lane"],
             verdicts={tool: verdict.value for tool, verdict in verdicts.items()},
+            pins=value["pins"],
         )
 
     def _budget(self, servers: tuple[ServerSettings, ...]) -> float | None:
@@ -145,6 +149,29 @@ class Assembly:
             value["content"], value["maxSegmentBytes"], value["maxSegmentAge"], value["keep"]
         )
 
+    def _roots(self) -> tuple[Path, ...]:
+        given = self._merged.get("roots")
+        if given is None:
+            return (self._layers.project_dir.resolve(),)
+        found: list[Path] = []
+        for index, written in enumerate(given.value):
+            if isinstance(written, str):  # read as it was written: nothing is looked up
+                continue
+            problem = None
+            real = written.resolve()
+            folder = given.place.file.parent
+            inside = _by_letter(written).is_relative_to(_by_letter(folder))
+            if not real.is_dir():
+                problem = "is no directory", "make it, or leave it out"
+            elif inside and not real.is_relative_to(folder.resolve()):
+                # Whoever accepted the file saw a name below it; a link can be put there later.
+                problem = "leads out of here by a symbolic link", f"write {real}"
+            if problem:
+                message, hint = problem
+                self._findings.add(given.place, f"{given.path}[{index}]", message, hint)
+            found.append(real)
+        return tuple(dict.fromkeys(found))
+
     def _rules(self) -> tuple[Rule, ...]:
         value = _Values(PERMISSIONS, self._section("permissions"))
         lists = ((Decision.ALLOW, "allow"), (Decision.ASK, "ask"), (Decision.DENY, "deny"))
@@ -183,6 +210,10 @@ class Assembly:
 
     def _section(self, name: str) -> Draft:
         return self._merged[name].value if name in self._merged else {}
+
+
+def _by_letter(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))
 
 
 class _Values:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.rule import RuleSet
+from lockgate.settings.pins import Pins
 from lockgate.traits import SideEffectLevel
 
 ApproverName = Literal["terminal", "queue"]
@@ -75,6 +76,13 @@ class Config:
     approvals: ApprovalSettings = ApprovalSettings()
     rules: RuleSet = field(default_factory=RuleSet)
     audit: AuditSettings = AuditSettings()
+    builtin: tuple[str, ...] = ()
+    """Names of the tools of ours that there are (`rules.in_tree`)."""
+    roots: tuple[Path, ...] = ()
+    """Real, absolute directories that file tools reach. A file that names none gives the project's;
+    empty, as when the configuration is made by hand, is none at all."""
+    pins: Pins = Pins()
+    """The definitions that were reviewed."""
     sources: tuple[Path, ...] = ()
     """The files it was read from, in the order of the layers."""
     state_dir: Path | None = None

@@ -15,6 +15,7 @@ from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.kinds import Choice, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
+from lockgate.settings.tool_keys import InTreeNames, Roots
 from lockgate.traits import SideEffectLevel
 
 AGENT: Final = Section(
@@ -181,6 +182,23 @@ ROOT: Final = Section(
     "The whole file.",
     (
         Key("mcp", Nested(MCP), MappingProxyType({}), "empty", MCP.doc, empty=True),
+        Key(
+            "builtin",
+            InTreeNames(),
+            (),
+            "[]",
+            "The tools of lockgate's own that there are. None unless you name it.",
+            empty=True,
+        ),
+        Key(
+            "roots",
+            Roots(),
+            None,
+            "the project's directory",
+            "The directories that file tools reach without a rule that says so, relative to this"
+            " file.",
+            expands=True,
+        ),
         Key("agent", Nested(AGENT), MappingProxyType({}), "empty", AGENT.doc, empty=True),
         Key(
             "approvals",

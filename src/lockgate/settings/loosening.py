@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
-from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
+from lockgate.rules.in_tree import IN_TREE
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram
 from lockgate.settings.entries import RuleText
+from lockgate.settings.expansion import has_reference
 from lockgate.settings.reading import Draft, Given
 from lockgate.settings.telling import word
 from lockgate.traits import SideEffectLevel
@@ -32,6 +35,8 @@ def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
     servers = _servers(draft)
     return (
         *_of_servers(servers, _servers(own)),
+        *_of_builtin(draft, own),
+        *_of_roots(draft, own),
         *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
         *_of_agent(_section(draft, "agent"), _section(own, "agent")),
         *_of_audit(_section(draft, "audit")),
@@ -46,12 +51,44 @@ def _of_servers(servers: Mapping[str, Given], own: Mapping[str, Given]) -> Itera
             yield f"believe what {name} says of its own tools"
         if verdicts := _value(server, "verdicts", {}):
             yield f"take its own word on tools of {name}: {', '.join(map(word, verdicts))}"
+        if _value(server, "pins", None) is PinPolicy.OFF:
+            yield f"take no notice when tools of {name} change"
         if name in own and (changed := [key for key in server if key not in _TOLD]):
             yield f"change what your own configuration says of {name}: {', '.join(changed)}"
 
 
 _TOLD: Final = frozenset({*_STARTED_BY, "annotationTrust", "verdicts"})
 """Keys of a server that the summary tells of in full."""
+
+
+def _of_builtin(found: Draft, own: Draft) -> Iterator[str]:
+    have = _value(own, "builtin", ())
+    if more := [name for name in _value(found, "builtin", ()) if name not in have]:
+        yield f"bring tools: {', '.join(f'{name}, which {IN_TREE[name].doc}' for name in more)}"
+
+
+def _of_roots(found: Draft, own: Draft) -> Iterator[str]:
+    if "roots" not in found:
+        return
+    folder = found["roots"].place.file.parent.resolve()
+    mine = own.get("roots")
+    reached = [folder]
+    if mine is not None:
+        reached = [r for r in (_real(w, mine.place.file.parent) for w in mine.value) if r]
+    for written in found["roots"].value:
+        real = _real(written, folder)
+        if real is None:
+            yield f"let file tools reach {word(str(written))}"
+        elif not any(real.is_relative_to(root) for root in reached):
+            yield f"let file tools reach {word(str(real))}"
+
+
+def _real(written: Path | str, folder: Path) -> Path | None:
+    """The directory that a root is; None if that depends on the environment."""
+    text = str(written)
+    if has_reference(text) or text.startswith("~"):
+        return None
+    return (folder / text).resolve()
 
 
 def _of_approvals(found: Draft, own: Draft) -> Iterator[str]:
