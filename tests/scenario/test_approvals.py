@@ -6,6 +6,9 @@ Every command is a process of its own, and the server's ledger is the proof of w
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +25,7 @@ from lockgate.testing.steps import Exit
 
 DROP = "mcp__db__drop"
 ADDS = {"readOnlyHint": False, "destructiveHint": False}
+NOTHING: dict[str, list[str]] = {"tickets": [], "unknowns": [], "damaged": []}
 
 
 @pytest.fixture
@@ -202,7 +206,7 @@ def test_a_call_whose_process_was_killed_is_listed(project: Project) -> None:
     assert project.run("approvals", "answer", ticket, "yes").returncode == 2
     assert paid.called == ("pay",)
     assert project.run("approvals", "answer", unknown["unknown"], "settled").returncode == 0
-    assert project.json("approvals", "list") == {"tickets": [], "unknowns": []}
+    assert project.json("approvals", "list") == NOTHING
 
 
 def test_an_answer_for_the_session_is_listed_and_taken_back(
@@ -253,9 +257,39 @@ def test_mistakes_in_answering_change_nothing(project: Project, ledger: ServerLe
     assert ledger.called == ()
 
 
+def test_a_damaged_ticket_is_named_beside_the_others(
+    project: Project, ledger: ServerLedger
+) -> None:
+    """The list is whole but for it, says what to do, and ends with 1; it can not be answered, and
+    what it waited for is not called. The others can be answered as ever."""
+    bad, good = ask(project), ask(project, DROP, "table=u")
+    database = next(project.state.rglob("state.db"))
+    with contextlib.closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE tickets SET body = substr(body, 1, 99) WHERE id = ?", (bad,))
+    listed = project.run("approvals", "list")
+    assert (listed.returncode, bad in listed.stdout, good in listed.stdout) == (1, False, True)
+    assert f"The ticket {bad} can not be read" in listed.stderr
+    call = project.run("audit", "show", listed.stderr.split()[-1])
+    assert (call.returncode, bad in call.stdout) == (0, True)
+    done = project.run("approvals", "list", "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert [found["ticket"] for found in told["tickets"]] == [good]
+    assert [found["ticket"] for found in told["damaged"]] == [bad]
+    for words in (("answer", bad, "yes"), ("answer", bad, "no"), ("show", bad)):
+        refused = project.run("approvals", *words)
+        assert refused.returncode == 2, words
+        assert f"the ticket {bad} in the state database can not be read" in refused.stderr
+    assert ledger.called == ()
+    assert project.run("approvals", "answer", good, "yes").returncode == 0
+    alone = project.run("approvals", "list")
+    assert (alone.returncode, alone.stdout) == (1, "")
+    assert "Nothing waits" not in alone.stderr
+
+
 def test_nothing_is_made_where_nothing_is(project: Project) -> None:
     """Looking at a project without state makes none."""
-    assert project.json("approvals", "list", named=False) == {"tickets": [], "unknowns": []}
+    assert project.json("approvals", "list", named=False) == NOTHING
     assert project.json("grants", "list", named=False) == {"grants": []}
     assert project.run("approvals", "show", "x", named=False).returncode == 2
     assert not project.state.exists()

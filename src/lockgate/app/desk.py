@@ -15,7 +15,7 @@ from lockgate.errors import LocalError
 from lockgate.stores.grants import KeptGrant, SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns, Standing
 from lockgate.stores.state import StateDatabase, open_state
-from lockgate.stores.tickets import SqliteTickets
+from lockgate.stores.tickets import DamagedTicket, SqliteTickets
 
 
 class Desk:
@@ -31,8 +31,12 @@ class Desk:
         self._time = time
 
     def tickets(self) -> tuple[Ticket, ...]:
-        """Calls that wait for an answer and have not run out, oldest first."""
+        """Calls that wait for an answer and have not run out, oldest first; without `damaged`."""
         return self._tickets.waiting(self._time())
+
+    def damaged(self) -> tuple[DamagedTicket, ...]:
+        """Tickets that have not run out and can not be read; nothing of them can be run."""
+        return self._tickets.damaged(self._time())
 
     def ticket(self, id: str) -> Ticket:
         """The open ticket of that name, run out or not. Raises `TicketGone`, which says what

@@ -27,11 +27,13 @@ def approvals_group() -> None:
 @approvals_group.command("list")
 @config_option
 @json_option
-def list_waiting(config: Path | None, as_json: bool) -> None:
+def list_waiting(config: Path | None, as_json: bool) -> int:
     """List the calls that wait, and the open unknowns. Starts nothing.
 
     An open unknown is a call that may have taken effect, and nobody knows whether it did. While it
     is open, further calls of its tool are asked about. Look what became of it, then settle it.
+
+    A ticket that can not be read is named beside the others, and the exit code is 1.
 
     \b
     Examples:
@@ -39,20 +41,33 @@ def list_waiting(config: Path | None, as_json: bool) -> None:
       lockgate approvals list --json | jq -r '.tickets[].ticket'
     """
     from lockgate.app.desk import open_desk
-    from lockgate.cli.waiting import print_waiting, ticket_data, unknown_data
+    from lockgate.cli.exit import Exit
+    from lockgate.cli.waiting import (
+        damaged_data,
+        damaged_words,
+        print_waiting,
+        ticket_data,
+        unknown_data,
+    )
 
     with open_desk(find_layers(config).state_dir, time.time) as desk:
         tickets = desk.tickets() if desk is not None else ()
         unknowns = desk.unknowns() if desk is not None else ()
+        damaged = desk.damaged() if desk is not None else ()
     if as_json:
         print_json(
             {
                 "tickets": [ticket_data(ticket) for ticket in tickets],
                 "unknowns": [unknown_data(standing) for standing in unknowns],
+                "damaged": [damaged_data(ticket) for ticket in damaged],
             }
         )
     else:
-        print_waiting(tickets, unknowns, time.time())
+        if tickets or unknowns or not damaged:
+            print_waiting(tickets, unknowns, time.time())
+        for ticket in damaged:
+            click.echo(damaged_words(ticket), err=True)
+    return Exit.FAILED if damaged else Exit.DONE
 
 
 @approvals_group.command("show")

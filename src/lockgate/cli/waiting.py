@@ -11,22 +11,30 @@ import click
 
 from lockgate.calls.suspension import Ticket
 from lockgate.cli.table import print_table
+from lockgate.showing import visible
 from lockgate.stores.grants import KeptGrant
 from lockgate.stores.intents import Standing
+from lockgate.stores.tickets import DamagedTicket
 
 MAX_WIDTH = 100
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_LAST = 253_402_128_000.0
+"""30 December 9999: a day before the last, wherever here is."""
 
 
 def when(time: float) -> str:
     """A Unix time as a person here reads it."""
-    moment = datetime.datetime.fromtimestamp(time, datetime.UTC).astimezone()
-    return moment.strftime("%Y-%m-%d %H:%M")
+    return _moment(time).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def iso(time: float) -> str:
     """A Unix time for programs: ISO 8601, UTC."""
-    return datetime.datetime.fromtimestamp(time, datetime.UTC).isoformat(timespec="seconds")
+    return _moment(time).isoformat(timespec="seconds")
+
+
+def _moment(time: float) -> datetime.datetime:
+    """The moment, or the nearest that a date can be given to."""
+    return datetime.datetime.fromtimestamp(min(max(time, 0.0), _LAST), datetime.UTC)
 
 
 def span(seconds: float) -> str:
@@ -101,6 +109,21 @@ def ticket_data(ticket: Ticket) -> dict[str, Any]:
         "created": iso(ticket.created),
         "expires": iso(ticket.expires),
     }
+
+
+def damaged_words(ticket: DamagedTicket) -> str:
+    """What a person has to know of a ticket that can not be read."""
+    return (
+        f"The ticket {visible(ticket.id)} can not be read: it was damaged, or written by another "
+        "version of lockgate.\n"
+        f"It can not be answered, and counts as no after {when(ticket.expires)}. Make its call "
+        f"anew; which one it is: lockgate audit show {visible(ticket.call_id)}"
+    )
+
+
+def damaged_data(ticket: DamagedTicket) -> dict[str, Any]:
+    """A ticket that can not be read, for programs."""
+    return {"ticket": ticket.id, "call": ticket.call_id, "expires": iso(ticket.expires)}
 
 
 def unknown_data(standing: Standing) -> dict[str, Any]:

@@ -68,13 +68,14 @@ class StateDatabase:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def unreadable(self, what: str, error: Exception) -> StateError:
-        """The error for a row that can not be read; its content is not in it."""
+    def unreadable(self, what: str, error: Exception, then: str = "") -> StateError:
+        """The error for a row that can not be read; its content is not in it. `then` is what
+        follows from that."""
         return StateError(
             Problem(
                 f"{what} in the state database can not be read: {type(error).__name__}",
                 file=self.path,
-                hint="it was damaged, or written by another version of lockgate",
+                hint=f"it was damaged, or written by another version of lockgate{then}",
             )
         )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -13,9 +15,21 @@ from lockgate.errors import Fate
 from lockgate.stores.grants import add_grant
 from lockgate.stores.intents import add_intent, finish_intent
 from lockgate.stores.state import StateDatabase
+from lockgate.traits import SideEffectLevel
 
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Ticket)
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedTicket:
+    """An open ticket that can not be read: nothing of it runs, and its time runs out as any
+    other's does."""
+
+    id: str
+    call_id: str
+    expires: float
+    """Unix time after which it counts as answered no."""
 
 
 class SqliteTickets:
@@ -33,9 +47,14 @@ class SqliteTickets:
                 (ticket.created,),
             )
             rows = connection.execute(
-                "SELECT body FROM tickets WHERE answered IS NULL AND digest = ?", (ticket.digest,)
+                "SELECT id, body FROM tickets WHERE answered IS NULL AND digest = ?",
+                (ticket.digest,),
             ).fetchall()
-            for equal in map(self._decoded, (row[0] for row in rows)):
+            for id, body in rows:
+                try:
+                    equal = _decoded(id, body)
+                except _UNREADABLE:
+                    continue  # it can not be answered, so nothing joins it
                 if equal.answers(ticket):
                     return equal
             connection.execute(
@@ -55,15 +74,40 @@ class SqliteTickets:
     def get(self, ticket: str) -> Ticket:
         query = "SELECT body, answered, approved, approver FROM tickets WHERE id = ?"
         rows = self._state.rows(query, ticket)
-        return self._decoded(_open(ticket, rows[0] if rows else None))
+        body = _open(ticket, rows[0] if rows else None)
+        try:
+            return _decoded(ticket, body)
+        except _UNREADABLE as error:
+            then = "; it can not be answered and ends as a no: make its call anew"
+            raise self._state.unreadable(f"the ticket {ticket}", error, then) from error
 
     def waiting(self, now: float) -> tuple[Ticket, ...]:
-        """Every open ticket that has not run out by `now` (Unix time), oldest first."""
-        rows = self._state.rows(
-            "SELECT body FROM tickets WHERE answered IS NULL AND expires > ?", now
-        )
-        tickets = [self._decoded(row[0]) for row in rows]
+        """Every open ticket that has not run out by `now` (Unix time), oldest first.
+
+        Without those that can not be read: they are `damaged`.
+        """
+        tickets: list[Ticket] = []
+        for id, _, _, body in self._waiting(now):
+            with suppress(*_UNREADABLE):
+                tickets.append(_decoded(id, body))
         return tuple(sorted(tickets, key=lambda ticket: (ticket.created, ticket.id)))
+
+    def damaged(self, now: float) -> tuple[DamagedTicket, ...]:
+        """The open tickets that have not run out by `now` and can not be read, by their ids."""
+        found: list[DamagedTicket] = []
+        for id, call_id, expires, body in self._waiting(now):
+            try:
+                _decoded(id, body)
+            except _UNREADABLE:
+                found.append(DamagedTicket(id, call_id, expires))
+        return tuple(found)
+
+    def _waiting(self, now: float) -> list[tuple[Any, ...]]:
+        return self._state.rows(
+            "SELECT id, call_id, expires, body FROM tickets"
+            " WHERE answered IS NULL AND expires > ? ORDER BY id",
+            now,
+        )
 
     def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
         answer = settlement.answer
@@ -88,11 +132,19 @@ class SqliteTickets:
         with self._state.writing() as connection:
             finish_intent(connection, intent, fate)
 
-    def _decoded(self, body: bytes) -> Ticket:
-        try:
-            return _DECODER.decode(body)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._state.unreadable("a ticket", error) from error
+
+_UNREADABLE: Final = (msgspec.DecodeError, ValueError, TypeError, RecursionError)
+"""What `_decoded` raises for a body that is no ticket."""
+
+
+def _decoded(id: str, body: bytes) -> Ticket:
+    """The ticket in a row, fit to be used."""
+    ticket = _DECODER.decode(body)
+    SideEffectLevel(ticket.level)
+    SideEffectLevel(ticket.ceiling)
+    if ticket.id != id:
+        raise ValueError("it is another ticket's")
+    return ticket
 
 
 def _open(ticket: str, row: tuple[Any, ...] | None) -> bytes:

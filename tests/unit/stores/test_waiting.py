@@ -24,7 +24,7 @@ from lockgate.policy.grants import Grant
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
 from lockgate.stores.state import StateDatabase, StateError, open_state
-from lockgate.stores.tickets import SqliteTickets
+from lockgate.stores.tickets import DamagedTicket, SqliteTickets
 
 TICKET = Ticket(
     id="t1",
@@ -129,6 +129,40 @@ def test_what_waits_is_listed_in_order(state: StateDatabase) -> None:
     assert [ticket.id for ticket in tickets.waiting(9.0)] == ["old", "new"]
     tickets.settle("old", Settlement(Answer(True, "queue"), 10.0), lambda: None)
     assert [ticket.id for ticket in tickets.waiting(10.0)] == ["new"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b'{"token": "hunter2"',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        7,
+        msgspec.json.encode({"id": "bad"}),
+        msgspec.json.encode(msgspec.structs.replace(TICKET, id="good")),
+        msgspec.json.encode(msgspec.structs.replace(TICKET, id="bad", level="harmless")),
+        msgspec.json.encode(msgspec.structs.replace(TICKET, id="bad", ceiling="")),
+    ],
+    ids=["none", "cut", "no text", "deep", "number", "too few", "another's", "level", "ceiling"],
+)
+def test_one_damaged_ticket_hides_no_other(state: StateDatabase, body: object) -> None:
+    """The others are listed, and the damaged one by its id, its call and its time, not by what is
+    in it. It can not be had, and an equal question does not wait behind it."""
+    tickets = SqliteTickets(state)
+    tickets.put(a_ticket("good", digest="other", created=2.0))
+    tickets.put(a_ticket("bad"))
+    with state.writing() as connection:
+        connection.execute("UPDATE tickets SET body = ? WHERE id = 'bad'", (body,))
+    assert [ticket.id for ticket in tickets.waiting(8.0)] == ["good"]
+    assert tickets.damaged(8.0) == (DamagedTicket("bad", "call of bad", 100.0),)
+    assert tickets.damaged(100.0) == ()
+    with pytest.raises(
+        StateError, match="the ticket bad in the state database can not be read"
+    ) as caught:
+        tickets.get("bad")
+    assert "hunter2" not in str(caught.value)
+    assert tickets.put(a_ticket("equal", execution="e2")).id == "equal"
 
 
 def test_what_ran_out_keeps_no_arguments(state: StateDatabase) -> None:
