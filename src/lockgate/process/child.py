@@ -77,6 +77,8 @@ class Child:
         self.pid = process.pid
         self.status: ExitStatus | None = None
         """How it ended; None while it runs."""
+        self.left_behind = False
+        """Whether it had ended by itself and members of its group had not, who then were ended."""
         self._process = process
         self._listener = listener
         self._grace = grace
@@ -92,7 +94,7 @@ class Child:
 
     @classmethod
     async def start(cls, program: Program, listener: Listener, grace: Grace | None = None) -> Child:
-        """Start a program with three pipes.
+        """Start a program with three pipes, or with two if it reads nothing.
 
         Raises `PeerError` (SPAWN, NOT_STARTED, NOT_SENT). Failed or cancelled, nothing is left.
         """
@@ -114,7 +116,7 @@ class Child:
     def stdin(self) -> asyncio.WriteTransport:
         """Where its standard input is written. Writing never blocks; see `pause_writing`."""
         if self._stdin is None:
-            raise LocalError(f"{self.name} is not started yet")
+            raise LocalError(f"{self.name} is not started yet, or reads nothing")
         return self._stdin
 
     async def wait(self) -> ExitStatus | None:
@@ -135,8 +137,9 @@ class Child:
         return self.status
 
     async def _connect(self) -> None:
-        stdin, stdout, stderr = self._pipes
-        self._stdin, _ = await self._loop.connect_write_pipe(lambda: stdin, stdin.file)
+        *stdin, stdout, stderr = self._pipes
+        for pipe in stdin:
+            self._stdin, _ = await self._loop.connect_write_pipe(lambda pipe=pipe: pipe, pipe.file)
         await self._loop.connect_read_pipe(lambda: stdout, stdout.file)
         await self._loop.connect_read_pipe(lambda: stderr, stderr.file)
         self._connected = True
@@ -158,6 +161,7 @@ class Child:
         Not while the pipes are being connected: ending closes them.
         """
         if self._connected and self.status is not None and self._group.left():
+            self.left_behind = self.left_behind or self._ending is None
             self._begin_ending()
 
     def _begin_ending(self) -> asyncio.Task[None]:
@@ -220,8 +224,8 @@ class Child:
         """What was written is still delivered, if the child reads it, and then end of file."""
         if self._stdin is not None:
             self._stdin.close()
-        else:
-            self._pipes[0].file.close()
+        elif self._process.stdin is not None:
+            self._process.stdin.close()
 
     def _stop_watching(self) -> None:
         if self._watch is not None:
@@ -300,7 +304,7 @@ def _spawn(program: Program) -> Process:
     try:
         process = _popen()(
             [path, *program.args],
-            stdin=subprocess.PIPE,
+            stdin=subprocess.PIPE if program.reads else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,

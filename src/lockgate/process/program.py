@@ -30,6 +30,8 @@ class Program:
     """Its whole environment; see `environment.child_environment`."""
     cwd: Path | None = None
     """None: that of the host."""
+    reads: bool = True
+    """Whether it has a standard input that is written to; else that is `/dev/null`."""
 
 
 def expand_home(path: str, env: Mapping[str, str]) -> str:

@@ -50,10 +50,12 @@ class Road:
         answer_within: float | None = 30.0,
         owner: str = "road",
         failed: Collection[str] = (),
+        environment: Environment | None = None,
     ) -> None:
         """`directory` holds the state database; two roads over one `directory` share what is
         suspended, granted and open, as two processes do, and then need an `owner` each.
-        `failed` are servers that are not there."""
+        `failed` are servers that are not there. `environment` is where calls are made; by default
+        in `/`, without any file root."""
         self.registry = Registry()
         self.registry.register_all(tools)
         self.clock = FakeClock()
@@ -65,6 +67,7 @@ class Road:
         self.lanes = Lanes()
         self._ids = itertools.count(1)
         self._owner = owner
+        self.environment = environment or Environment(Path("/"))
         self.invoker = Invoker(
             rules=rules or RuleSet(),
             exempt=exempt,
@@ -114,7 +117,7 @@ class Road:
                 entry="test",
                 bounds=bounds or whole(SideEffectLevel.MUTATING),
                 attended=attended,
-                environment=Environment(Path("/")),
+                environment=self.environment,
                 session_id=session,
                 inviting_session=inviting,
                 principal=principal,

@@ -67,10 +67,14 @@ async def start() -> AsyncGenerator[Start, None]:
     children: list[Child] = []
 
     async def begin(
-        command: str, *args: str, grace: Grace | None = None, cwd: Path | None = None
+        command: str,
+        *args: str,
+        grace: Grace | None = None,
+        cwd: Path | None = None,
+        reads: bool = True,
     ) -> tuple[Child, Ear]:
         ear = Ear()
-        program = Program("a program", command, args, env=dict(os.environ), cwd=cwd)
+        program = Program("a program", command, args, dict(os.environ), cwd, reads)
         child = await Child.start(program, ear, grace or Grace(0.2, 5))
         children.append(child)
         return child, ear

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lockgate.errors import PeerError
+from lockgate.errors import LocalError, PeerError
 from lockgate.process.child import READ_SIZE, Child, Grace
 from lockgate.process.program import Program
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since, members_of
@@ -197,3 +197,27 @@ class _Nobody:
     def pause_writing(self) -> None: ...
     def resume_writing(self) -> None: ...
     def process_exited(self) -> None: ...
+
+
+async def test_a_program_that_reads_nothing_has_dev_null(start: Any) -> None:
+    """Not a pipe at its end: programs look at what their input is, and search or wait for it."""
+    before = Belongings.now()
+    child, ear = await start("sh", "-c", "readlink /proc/self/fd/0", reads=False)
+    await ear.until(lambda: sorted(ear.lost) == [1, 2] and ear.exits == 1)
+    await child.close()
+    assert (ear.out[1], child.left_behind) == (b"/dev/null\n", False)
+    with pytest.raises(LocalError, match="reads nothing"):
+        _ = child.stdin
+    assert await left_since(before) == ()
+
+
+async def test_whether_something_was_left_behind_is_known(start: Any) -> None:
+    """A child that ends before what it started; not one that we end with all of its group."""
+    child, ear = await start("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo")
+    await child.wait()
+    await child.close()
+    assert child.left_behind
+    child, ear = await start("sh", "-c", "sleep 600 & echo; wait", grace=Grace(0.01, 5))
+    await ear.line()
+    await child.close()
+    assert not child.left_behind
