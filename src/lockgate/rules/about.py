@@ -223,6 +223,8 @@ def _holds(rule: Rule, *, attended: bool, now: float) -> bool:
 def _match(rule: Rule, call: _Call) -> Match:
     """How far a rule means a call: for allow, YES or NO."""
     allow = rule.decision is Decision.ALLOW
+    if rule.exact and allow and not _says_all(rule, call):
+        return Match.NO
     if rule.subject is not None and not isinstance(rule.subject, CommandPattern):
         if call.subject is None:
             return Match.NO
@@ -238,6 +240,12 @@ def _match(rule: Rule, call: _Call) -> Match:
         else:
             least = min(least, parameter.pattern.catches(value, resolved))
     return least
+
+
+def _says_all(rule: Rule, call: _Call) -> bool:
+    """Whether an exact rule names every argument of a call, and its paths are as written."""
+    named = {parameter.name for parameter in rule.parameters}
+    return named.issuperset(call.arguments) and call.subjects.as_written
 
 
 def _of_subject(pattern: SubjectPattern, subject: Resolved, *, allow: bool) -> Match:

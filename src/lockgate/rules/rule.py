@@ -40,13 +40,16 @@ class Rule:
     """An allow rule: Unix time from which on it says nothing any more."""
     pin: str | None = None
     """An allow rule: the digest of the only definition it answers for (B-06)."""
+    exact: bool = False
+    """An allow rule: that it answers only for a call with no other arguments than it names, whose
+    paths are by no symbolic link what they say. What an answer for always is written as."""
     reason: str | None = None
     """Why the operator wrote it; told with every decision it makes."""
 
     @property
     def bare(self) -> bool:
         """Whether it says the same of every call of its tools."""
-        return self.subject is None and not self.parameters
+        return self.subject is None and not self.parameters and not self.exact
 
     def constrains(self, arguments: Mapping[str, Any]) -> bool:
         """Whether it leaves nothing open in a call with `arguments`, unless it says so: `...`.
@@ -59,7 +62,7 @@ class Rule:
         if self.subject is not None:
             return self.subject.constrains
         named = {p.name for p in self.parameters if p.pattern.constrains}
-        return bool(named) and named.issuperset(arguments)
+        return (self.exact or bool(named)) and named.issuperset(arguments)
 
 
 @dataclass(frozen=True, slots=True)

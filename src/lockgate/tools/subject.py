@@ -110,6 +110,11 @@ class Subjects:
                     if isinstance(one, ResolvedPath):
                         yield name, one
 
+    @property
+    def as_written(self) -> bool:
+        """Whether every path is what it says: there, and without a symbolic link on the way."""
+        return all(path.problem is None and path.real == path.lexical for _, path in self.paths)
+
     def withholds(self, path: ResolvedPath) -> bool:
         """Whether a file is to be left out."""
         return any(pattern.catches(path) for pattern in self.withheld)
