@@ -14,6 +14,7 @@ from lockgate.errors import ConfigError, Problem
 
 FILE_NAME: Final = "lockgate.yaml"
 """The project's file, looked for in the working directory alone."""
+PINS_NAME: Final = "lockgate.pins.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Layers:
     """The person's state for this project: answers, records, tickets."""
     accepted_dir: Path
     """Where accepted contents are remembered, for all projects."""
+
+    @property
+    def pins(self) -> Path:
+        """The project's reviewed definitions, beside its file; people commit it."""
+        return self.project_dir / PINS_NAME
 
 
 def locate(cwd: Path, environ: Mapping[str, str], explicit: Path | str | None = None) -> Layers:

@@ -22,6 +22,8 @@ from lockgate.settings.joining import faults_of, join
 from lockgate.settings.keys import ANSWERS, ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Node
+from lockgate.settings.pins import Pins
+from lockgate.settings.pins_file import load_pins
 from lockgate.settings.reading import At, Draft, Section, read_section
 from lockgate.settings.yamlfile import decode, parse, read_file
 
@@ -81,11 +83,23 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
     config = Assembly(layers, merged, findings, own).config()
+    pins = _pins(layers, findings)
     findings.raise_any()
     if not config.servers:
         names = ", ".join(str(file.path) for file in files)
         _log.info("no MCP servers are configured (read: %s)", names or "no file")
-    return replace(config, sources=tuple(file.path for file in files))
+    return replace(config, pins=pins, sources=tuple(file.path for file in files))
+
+
+def _pins(layers: Layers, findings: Findings) -> Pins:
+    try:
+        return load_pins(layers)
+    except NotAccepted:
+        findings.raise_any()  # faults of the configuration come first
+        raise
+    except ConfigError as error:
+        findings.include(error)
+        return Pins()
 
 
 def pending(layers: Layers) -> Pending | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
-from lockgate.mcp.host.settings import AnnotationTrust
+from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.settings.entries import Environment, ServerName, Servers, Verdicts
 from lockgate.settings.kinds import (
     Argument,
@@ -190,6 +190,20 @@ SERVER: Final = Section(
             "What calls wait for each other: those of one tool, or all of the server.",
         ),
         _VERDICTS,
+        Key(
+            "pins",
+            Choice(
+                MappingProxyType(
+                    {"off": PinPolicy.OFF, "warn": PinPolicy.WARN, "block": PinPolicy.BLOCK}
+                ),
+                NOTHING,
+                "off | warn | block",
+            ),
+            PinPolicy.WARN,
+            "warn",
+            "What is done about a tool whose definition changed since you pinned it: nothing; say"
+            " so and believe nothing that loosens; or leave it out, and every tool without a pin.",
+        ),
     ),
     also_called=MappingProxyType(
         {
