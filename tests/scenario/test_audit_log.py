@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import lockgate
+from lockgate.app.build import Surroundings
 from lockgate.stores.audit_reader import read_calls
 from lockgate.stores.audit_verify import SegmentState, verify
 from lockgate.testing.project import Project
@@ -97,6 +99,20 @@ def test_one_call_is_shown_in_full(audited: Project) -> None:
     [found] = audited.json("audit", "show", name)
     assert (found["fate"], found["kind"]) == ("answered", None)
     assert audited.run("audit", "show", "nothing").returncode == 2
+
+
+async def test_a_few_characters_find_a_call_among_those_of_its_program(project: Project) -> None:
+    """Calls that one program makes begin as differently as those of several."""
+    project.add("s", ScriptedServer(tools=(tool("read", annotations=READS),)))
+    around = Surroundings(environ=project.environ(), cwd=project.root)
+    async with lockgate.open(project.write(), attended=False, surroundings=around) as gate:
+        for number in range(3):
+            await gate.call("mcp__s__read", {"number": number})
+    lines = project.run("audit", "tail", "--json").stdout.splitlines()
+    names = [json.loads(line)["call"] for line in lines]
+    assert len(names) == 3
+    [found] = project.json("audit", "show", names[1][:8])
+    assert found["call"] == names[1]
 
 
 def test_content_is_written_when_it_is_asked_for(project: Project) -> None:

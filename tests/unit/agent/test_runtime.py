@@ -101,18 +101,19 @@ def test_another_loop_is_refused_at_once(tmp_path: Path) -> None:
         first.close()
 
 
-async def test_ids_of_calls_are_numbered_and_those_of_sessions_random(tmp_path: Path) -> None:
-    """An id of a call authorises nothing; a session's does, so no other id helps to guess it."""
+async def test_a_few_characters_tell_an_id_from_all_others(tmp_path: Path) -> None:
+    """Across runtimes and many draws: whoever looks for a call types its beginning. They are of
+    one length, so that none begins another; a session's id, which authorises, is a longer one."""
     async with Workbench(tmp_path) as bench:
         runtimes = [
             AgentRuntime(id="agent:x", registry=bench.registry, invoker=bench.invoker)
             for _ in range(2)
         ]
-        ids = [runtime.make_id() for runtime in runtimes for _ in range(100)]
+        ids = [runtime.make_id() for runtime in runtimes for _ in range(1000)]
         sessions = [runtime.make_session_id() for runtime in runtimes for _ in range(2)]
-        assert len({*ids, *sessions}) == 204
-        assert len({name.partition("-")[0] for name in ids}) == 2
-        assert not any(word.partition("-")[0] in name for word in ids for name in sessions)
+        assert {len(name) for name in ids} == {18}
+        assert {len(name) for name in sessions} == {32}
+        assert len({name[:12] for name in (*ids, *sessions)}) == 2004
         for runtime in runtimes:
             await runtime.close()
 
