@@ -26,6 +26,8 @@ PURE = (
     "decision.py",
     "content.py",
     "mcp/protocol/",
+    "web/location.py",
+    "web/addresses.py",
     "rules/",
     "policy/ceiling.py",
     "policy/gate.py",
@@ -36,6 +38,7 @@ PURE = (
 DEPENDENCIES = frozenset(
     {"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich", "tree_sitter"}
     | {"tree_sitter_bash", "opentelemetry"}
+    | {"aiohttp", "yarl", "publicsuffixlist", "html_to_markdown"}
 )
 """The import names of what pyproject.toml declares as needed at run time."""
 

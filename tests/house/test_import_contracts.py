@@ -27,6 +27,7 @@ PLANTED: dict[str, dict[str, str]] = {
             "    from lockgate.process import planted_empty\n"
         ),
         "process/planted_empty.py": "",
+        "web/planted_stranger.py": "from lockgate.process import planted_empty",
     },
     "mcp-layers": {
         "mcp/client/planted_up.py": "from lockgate.mcp.host.settings import Verdict",

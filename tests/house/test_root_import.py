@@ -9,6 +9,7 @@ import sys
 import lockgate
 
 HEAVY = {"aiohttp", "click", "rich", "ruamel", "starlette", "uvicorn", "mcp", "sqlite3", "asyncpg"}
+HEAVY |= {"yarl", "publicsuffixlist", "html_to_markdown"}
 """Extras, HTTP, the command line, and what only a configured feature needs."""
 
 
