@@ -34,6 +34,17 @@ _SECRET_NAME: Final = re.compile(
     r"|bearer|session|signature|connection[-_ ]?string|(?:database|db|redis|mongo\w*)[-_ ]?ur[il]",
     re.IGNORECASE,
 )
+_TOKEN: Final = re.compile(
+    r"(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|npm|pypi|hf|dop_v1|shpat|lin_api|ntn"
+    r"|secret|tvly|fc|ctx7sk|figd|AKIA|ASIA|AIza|ya29|eyJ)[-_.A-Za-z0-9]{8,}"
+)
+_LONG_WORD: Final = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_+=]{20,200}")
+_WORD: Final = re.compile(r"[A-Za-z0-9_.+=-]{9,}")
+_ASSIGNED: Final = re.compile(r"([A-Za-z_][\w.-]*+)(?=[\"']?\s*[=:]\s*[\"']?[^\s\"'])")
+_OPTION: Final = re.compile(r"(?<![\w-])--?([A-Za-z][\w.-]*+)(?=\s+[\"']?[^\s\"'-])")
+_CARRIED: Final = re.compile(
+    r"://[^/\s@]+@|\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|-u\s*[^\s:]+:\S|-----BEGIN", re.IGNORECASE
+)
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -170,6 +181,26 @@ def _columns(char: str, wide: str) -> int:
 def looks_secret(name: str) -> bool:
     """Whether a key, variable or header of this name usually holds a secret."""
     return _SECRET_NAME.search(_CAMEL.sub("-", name)) is not None
+
+
+def is_token(word: str) -> bool:
+    """Whether a word looks like a secret by itself: a known kind of token, or random to the eye."""
+    return _TOKEN.fullmatch(word) is not None or _LONG_WORD.fullmatch(word) is not None
+
+
+def holds_secret(text: str) -> bool:
+    """Whether anything in a text, such as a command line, looks like a secret.
+
+    A token; a value behind a name that usually holds one (`PASSWORD=x`, `--token x`); what an
+    address or a header carries. For what must not be written: it rather says yes too often.
+    """
+    if _CARRIED.search(text):
+        return True
+    words = (part for word in _WORD.findall(text) for part in (word, *re.split(r"[.=-]", word)))
+    if any(map(is_token, words)):
+        return True
+    named = (*_ASSIGNED.finditer(text), *_OPTION.finditer(text))
+    return any(looks_secret(found[1]) for found in named)
 
 
 def masked(value: object) -> str:

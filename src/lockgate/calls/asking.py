@@ -18,7 +18,7 @@ from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, cancelled_from_outside
 from lockgate.calls.refusals import Refuse
 from lockgate.errors import LocalError
-from lockgate.policy.approval import PASS, Answer, Approver, Later, Scope
+from lockgate.policy.approval import LASTING, PASS, Answer, Approver, Later, Question, Scope
 from lockgate.policy.grants import concerns_of, session_of
 
 MAX_ROUNDS: Final = 3
@@ -72,13 +72,14 @@ class Asking:
         ask: Ask,
         call: Call,
         again: Callable[[Given | None], Verdict],
-        answered: Callable[[Ask, Answer], None],
+        answered: Callable[[Ask, Answer], Answer],
     ) -> Settled:
         """Ask until the call is refused, may run, or has to wait for an answer from elsewhere.
 
         `again` decides the call anew, with the answer or without one: before the question, since
         an earlier question's answer may serve this one too, and after it, since answering took
-        time. `answered` is told of every answer before the next question is put.
+        time. `answered` is told of every answer before the next question is put, and returns it
+        with the scope that it counts for.
 
         A question that is equal to one that waits (same session, same call) is joined to it: a no
         counts for both. A yes to one call does not, unless it was given for the session.
@@ -103,7 +104,7 @@ class Asking:
         pending: _Pending,
         call: Call,
         again: Callable[[Given | None], Verdict],
-        answered: Callable[[Ask, Answer], None],
+        answered: Callable[[Ask, Answer], Answer],
     ) -> Settled:
         verdict = again(None)
         for _ in range(MAX_ROUNDS):
@@ -120,7 +121,7 @@ class Asking:
             if not reply.approved:
                 pending.no = reply
                 self._pending.pop(pending.key, None)  # who asks from now on joins no old no
-            answered(verdict, reply)
+            reply = answered(verdict, reply)
             fingerprint = question.origin.fingerprint.digest
             concerns = concerns_of(question.reasons)
             verdict = again(Given(reply, question.digest, fingerprint, concerns))
@@ -144,7 +145,7 @@ class Asking:
                     continue
                 if isinstance(reply, Later):
                     return reply
-                return _checked(reply, name, approver.scopes)
+                return _checked(reply, name, approver.scopes, ask.question)
             except asyncio.CancelledError as error:
                 if cancelled_from_outside():
                     raise
@@ -174,12 +175,17 @@ class _Pending:
         self.no: Answer | None = None
 
 
-def _checked(reply: object, name: str, scopes: frozenset[Scope]) -> Answer:
-    """The answer under the approver's own name and within the scopes it may grant.
+def _checked(reply: object, name: str, scopes: frozenset[Scope], question: Question) -> Answer:
+    """The answer under the approver's own name and within the scopes that it may grant, and that
+    the question offers.
 
     Raises TypeError for what is no answer: only True is a yes.
     """
     if not isinstance(reply, Answer) or type(reply.approved) is not bool:
         raise TypeError("an approver answers with Answer, PASS or Later")
-    scope = reply.scope if reply.scope in scopes else Scope.ONCE
+    scope = reply.scope
+    if scope not in scopes:
+        scope = Scope.ONCE
+    if scope in LASTING and not (reply.approved and question.offers(scope)):
+        scope = Scope.ONCE
     return Answer(reply.approved, name, scope, reply.note[:MAX_NOTE])

@@ -49,8 +49,10 @@ class Attempts(msgspec.Struct):
     def end(self, outcome: Outcome | None, pulled: Pulled | None) -> None:
         """An attempt ended: by itself with `outcome`, or by being `pulled`, or both.
 
-        Neither means that it was cancelled from inside, which says nothing about what was sent.
+        Neither means that it was cancelled from inside, which says nothing about what was sent. An
+        outcome without a result is an error of the tool's.
         """
+        outcome = _checked(outcome)
         self._outcome, self._pulled = outcome, pulled
         last = _UNKNOWN if outcome is None else outcome.fate
         self.fate = self._settled = together(self._settled, last)
@@ -82,6 +84,13 @@ class Attempts(msgspec.Struct):
                 ErrorKind.INTERRUPTED, f"{result.text}\nNothing was sent.", reason="interrupted"
             )
         return result
+
+
+def _checked(outcome: Outcome | None) -> Outcome | None:
+    if outcome is None or isinstance(outcome.result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool may return anything
+        return outcome
+    what = f"the tool returned a {type(outcome.result).__name__} in the place of a result"
+    return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, what, reason="no_result"), outcome.fate)
 
 
 def _cut(text: str) -> str:

@@ -40,7 +40,10 @@ class Briefing:
         unknowns: UnknownBook,
         failed: Callable[[], Collection[str]],
         time: Callable[[], float],
+        *,
+        keeps: bool = False,
     ) -> None:
+        """`keeps`: there is a book in which answers are kept for good."""
         self._rules = rules
         self._exempt = exempt
         self._asking = asking
@@ -48,6 +51,7 @@ class Briefing:
         self._unknowns = unknowns
         self._failed = failed
         self._time = time
+        self._keeps = keeps
         self._bound: tuple[Snapshot, BoundRules] | None = None
         """The rules bound to the snapshot of the last call: nearly always that of the next."""
 
@@ -96,6 +100,7 @@ class Briefing:
             failed=() if registered is not None else self._failed(),
             subjects=subjects,
             now=self._time(),
+            keeps=self._keeps and call.execution.attended,
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:

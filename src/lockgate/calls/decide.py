@@ -16,6 +16,7 @@ import msgspec
 from lockgate.calls import refusals
 from lockgate.calls.arguments import call_digest, unmentioned
 from lockgate.calls.call import Call
+from lockgate.calls.lasting import with_lasting
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.subjects import real_paths, resolutions, unresolved
 from lockgate.calls.unknowns import OpenUnknown
@@ -66,6 +67,8 @@ class Facts(msgspec.Struct, frozen=True):
     """What the call is about, resolved (`calls.resolving`)."""
     now: float = 0.0
     """Unix time: an allow rule may have ended."""
+    keeps: bool = False
+    """Whether an answer can be kept for good: somebody attends, and there is a book for it."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -233,7 +236,8 @@ def _answered(
         return Run(registered, (yes,), Answer(True, "grant", Scope.SESSION), subjects=subjects)
     if not facts.answerers:
         return refusals.nobody_to_ask(registered, reasons)
-    return Ask(registered, question or _question(call, registered, reasons, facts.subjects))
+    question = question or _question(call, registered, reasons, subjects)
+    return Ask(registered, with_lasting(question, subjects) if facts.keeps else question)
 
 
 def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdict | None:

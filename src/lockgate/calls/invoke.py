@@ -23,20 +23,20 @@ from lockgate.calls.explain import Explanation, explain
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
-from lockgate.calls.recording import Recorder, why_unwritten
+from lockgate.calls.recording import Recorder, not_written
 from lockgate.calls.records import Ledger
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.suspension import Settlement, TicketGone, TicketStore
 from lockgate.calls.unknowns import UnknownBook
 from lockgate.errors import Fate, LocalError
-from lockgate.policy.approval import Answer, Approver
+from lockgate.policy.approval import LASTING, Answer, AnswerBook, Approver
 from lockgate.policy.ceiling import shown
 from lockgate.policy.grants import GrantBook
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Bounds, Environment, ToolContext
 from lockgate.tools.permit import Permit
 from lockgate.tools.registry import Registered, Snapshot
-from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+from lockgate.tools.result import Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
 
 GRACE: Final = 0.25
@@ -76,16 +76,21 @@ class Invoker:
         ticket_lifetime: float = 7 * _DAY,
         default_timeout: float | None = None,
         record_content: bool = False,
+        answers: AnswerBook | None = None,
     ) -> None:
         """`failed` gives the servers that are not there; `time` is Unix time; `new_id` makes ticket
         names that can not be guessed; `digest_key` (16 to 64 bytes) keys the digests in records. In
         seconds: `answer_within` is each approver's limit, `ticket_lifetime` a suspended call's,
         `default_timeout` bounds the execution of a call that sets none (None: the tool's own).
-        `record_content`: records hold the arguments, secrets masked."""
+        `record_content`: records hold the arguments, secrets masked. `answers` keeps what is
+        answered for good; without it nothing is."""
         self._asking = Asking(attended, unattended, answer_within)
-        self._briefing = Briefing(rules, exempt, self._asking, grants, unknowns, failed, time)
+        keeps = answers is not None
+        self._briefing = Briefing(
+            rules, exempt, self._asking, grants, unknowns, failed, time, keeps=keeps
+        )
         self._recorder = Recorder(ledger, time, content=record_content)
-        self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime)
+        self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime, answers)
         self._tickets = tickets
         self._lanes = lanes
         self._current = current
@@ -152,8 +157,11 @@ class Invoker:
         late = not now < stored.expires
         if late:
             answer = Answer(False, answer.approver)
+        answer = stored.counted(answer)
         verdict = self._briefing.decide(call, snapshot, taken, stored.given(answer))
-        redemption = Redemption(ticket, Settlement(answer, now, stored.grant(answer, now)))
+        # What is answered for good is kept, and granted, only once the ticket is used up.
+        grant = None if answer.scope in LASTING else stored.grant(answer, now)
+        redemption = Redemption(ticket, stored.question, Settlement(answer, now, grant))
         if isinstance(verdict, Refuse) and not answer.approved:
             verdict = stored.ended(verdict, answer, late=late)
         return await self._follow(call, taken, snapshot, verdict, redemption)
@@ -202,7 +210,7 @@ class Invoker:
                 ask,
                 call,
                 lambda given: self._briefing.decide(call, self._current(), taken, given),
-                lambda asked, answer: self._keeping.remember(call, asked, answer),
+                lambda asked, answer: self._keeping.remember(call, asked.question, answer),
             )
         except BaseException:  # also an approver that ends the program: nothing was run
             self._cancelled(call, taken, ask.registered)
@@ -267,7 +275,7 @@ class Invoker:
         except TicketGone:
             raise
         except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
-            return _not_written(run, error)
+            return not_written(run, error)
         return None
 
     def _record(self, call: Call, taken: Taken, run: Run) -> None:
@@ -283,16 +291,16 @@ class Invoker:
         """Use the ticket up and write the decision down, both or neither."""
         written = False
 
-        def record() -> None:
+        def record(counted: Run) -> None:
             nonlocal written
-            self._record(call, taken, run)
+            self._record(call, taken, counted)
             written = True
 
         try:
-            self._keeping.redeem(ticket, call, run.registered, record)
+            self._keeping.redeem(ticket, call, run, record)
         except Exception as error:
             if written:  # the disk failed between the two: say that nothing came of the first
-                result = _not_written(run, error)
+                result = not_written(run, error)
                 self._recorder.finished(call, result, Fate.NOT_SENT, 0.0, 0)
             raise
 
@@ -347,7 +355,7 @@ class Invoker:
             except asyncio.CancelledError:
                 if cancelled_from_outside():
                     raise
-            attempts.end(_checked(outcome), pulled)
+            attempts.end(outcome, pulled)
             interrupted = interrupt is not None and interrupt.interrupted
             late = deadline is not None and asyncio.get_running_loop().time() >= deadline
             if interrupted or late or not attempts.again():
@@ -383,17 +391,3 @@ def _given_up(last: Settled | Ask) -> Refuse:
         return last
     ask = last.ask if isinstance(last, Deferred) else last
     return refusals.keeps_changing(ask.registered, ask.reasons)
-
-
-def _not_written(run: Run, error: Exception) -> ToolResult:
-    """The result of a call that could not be written down before it was made."""
-    what = f"its decision could not be recorded ({why_unwritten(error)})"
-    return refusals.unrecorded(run.registered, what).result()
-
-
-def _checked(outcome: Outcome | None) -> Outcome | None:
-    """The outcome, or an error in the place of what is no result."""
-    if outcome is None or isinstance(outcome.result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool may return anything
-        return outcome
-    what = f"the tool returned a {type(outcome.result).__name__} in the place of a result"
-    return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, what, reason="no_result"), outcome.fate)

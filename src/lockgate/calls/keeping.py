@@ -7,14 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
+import msgspec
+
 from lockgate.calls.asking import Deferred
 from lockgate.calls.call import Call
-from lockgate.calls.decide import Ask, Run
+from lockgate.calls.decide import Run
 from lockgate.calls.replay import replayable
 from lockgate.calls.suspension import Intent, Settlement, Ticket, TicketStore, ticket_for
 from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
-from lockgate.errors import Fate
-from lockgate.policy.approval import Answer
+from lockgate.errors import Fate, LocalError
+from lockgate.policy.approval import LASTING, Answer, AnswerBook, Question, Scope
 from lockgate.policy.grants import GrantBook, grant_of, session_of
 from lockgate.tools.tool import Declared
 
@@ -26,6 +28,7 @@ class Redemption:
     """A ticket that has been answered and is still to be used up."""
 
     ticket: str
+    question: Question
     settlement: Settlement
 
 
@@ -44,19 +47,22 @@ class Keeping:
         time: Callable[[], float],
         new_id: Callable[[], str],
         ticket_lifetime: float,
+        answers: AnswerBook | None = None,
     ) -> None:
+        """`answers` keeps what is answered for good; without it such an answer counts once."""
         self._grants = grants
         self._unknowns = unknowns
         self._tickets = tickets
         self._time = time
         self._new_id = new_id
         self._ticket_lifetime = ticket_lifetime
+        self._answers = answers
 
-    def remember(self, call: Call, ask: Ask, answer: Answer) -> None:
-        """Keep an answer that reaches further than this call."""
-        grant = grant_of(ask.question, answer, session_of(call.execution), self._time())
-        if grant is not None:
-            self._noted(call, lambda: self._grants.remember(grant))
+    def remember(self, call: Call, question: Question, answer: Answer) -> Answer:
+        """Keep an answer that reaches further than this call; returns it as it counts now."""
+        counted = self._kept(call, question, answer)
+        self._granted(call, question, counted)
+        return counted
 
     def suspend(self, call: Call, deferred: Deferred) -> Ticket:
         """Keep the question until it is answered. Raises what the ticket store raises."""
@@ -74,14 +80,25 @@ class Keeping:
         self._tickets.settle(redemption.ticket, redemption.settlement, lambda: None)
 
     def redeem(
-        self, redemption: Redemption, call: Call, tool: Declared, record: Callable[[], None]
+        self, redemption: Redemption, call: Call, run: Run, record: Callable[[Run], None]
     ) -> None:
         """Use a ticket up for a call that is about to run, with its intent, and have `record`
-        write the decision down; all of it or nothing. Raises as `use_up` does, and what `record`
-        raises."""
+        write the decision down, with the answer as it counts; all of it or nothing. Raises as
+        `use_up` does, and what `record` raises."""
+        tool, answer = run.registered, redemption.settlement.answer
         intent = Intent(self._unknown(call, tool), replayable(tool))
         settlement = replace(redemption.settlement, intent=intent)
-        self._tickets.settle(redemption.ticket, settlement, record)
+        counted = answer
+
+        def before() -> None:
+            # Inside the transaction: whoever comes second keeps nothing.
+            nonlocal counted
+            counted = self._kept(call, redemption.question, answer)
+            record(run if counted is answer else msgspec.structs.replace(run, answer=counted))
+
+        self._tickets.settle(redemption.ticket, settlement, before)
+        if counted.scope in LASTING:
+            self._granted(call, redemption.question, counted)
 
     def began(self, call: Call, run: Run) -> None:
         """The call starts: its answer has settled the unknowns that the question named."""
@@ -98,6 +115,28 @@ class Keeping:
                 self._noted(call, lambda: self._tickets.finished(unknown, fate))
             if opens:
                 self._noted(call, lambda: self._unknowns.open(unknown))
+
+    def _kept(self, call: Call, question: Question, answer: Answer) -> Answer:
+        """The answer, written down if it is for good; where that fails it counts once (PB-157)."""
+        if answer.scope not in LASTING:
+            return answer
+        try:
+            if self._answers is None:
+                raise LocalError("there is nothing to write it in")
+            self._answers.keep(question, answer)
+        except Exception as error:  # noqa: BLE001 - the answer to this call counts all the same
+            _log.warning(
+                "the answer to call %s could not be kept, and counts once: %s",
+                call.id,
+                type(error).__name__,
+            )
+            return msgspec.structs.replace(answer, scope=Scope.ONCE)
+        return answer
+
+    def _granted(self, call: Call, question: Question, answer: Answer) -> None:
+        grant = grant_of(question, answer, session_of(call.execution), self._time())
+        if grant is not None:
+            self._noted(call, lambda: self._grants.remember(grant))
 
     def _unknown(self, call: Call, tool: Declared) -> OpenUnknown:
         execution = call.execution

@@ -12,7 +12,7 @@ from lockgate.calls.call import Call
 from lockgate.calls.decide import Ask, Run
 from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord, ReasonRecord
 from lockgate.calls.redaction import redacted
-from lockgate.calls.refusals import MAX_NAME, Refuse
+from lockgate.calls.refusals import MAX_NAME, Refuse, unrecorded
 from lockgate.decision import Reason
 from lockgate.errors import Fate
 from lockgate.policy.approval import Answer
@@ -27,6 +27,12 @@ def why_unwritten(error: Exception) -> str:
     the kind of error, whose text may hold anything."""
     system = error.strerror if isinstance(error, OSError) else None
     return system or type(error).__name__
+
+
+def not_written(run: Run, error: Exception) -> ToolResult:
+    """The result of a call that could not be written down before it was made."""
+    what = f"its decision could not be recorded ({why_unwritten(error)})"
+    return unrecorded(run.registered, what).result()
 
 
 class Recorder:

@@ -20,9 +20,9 @@ from lockgate.calls.refusals import Refuse, expired, said_no
 from lockgate.calls.unknowns import OpenUnknown
 from lockgate.decision import Reason
 from lockgate.errors import Fate, LocalError
-from lockgate.policy.approval import Answer, Question, Scope
+from lockgate.policy.approval import LASTING, Answer, Question, Scope
 from lockgate.policy.ceiling import narrow, whole
-from lockgate.policy.grants import Grant, concerns_of, covers
+from lockgate.policy.grants import Grant, concerns_of, covers, grant_of
 from lockgate.tools.context import Bounds, Environment, Execution
 from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.origin import Origin
@@ -80,6 +80,10 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     level: str = SideEffectLevel.MUTATING.value
     origin: TicketOrigin | None = None
     """None in tickets of before it was kept."""
+    resolved: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    """`Question.resolved`."""
+    always: str | None = None
+    """`Question.always`."""
 
     def __repr__(self) -> str:
         return f"<Ticket {self.id} for {self.tool}>"
@@ -115,6 +119,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             execution_id=self.execution,
             session_id=self.inviting_session or self.session,
             principal=self.principal,
+            resolved=self.resolved,
+            always=self.always,
         )
 
     def answers(self, other: Ticket) -> bool:
@@ -152,20 +158,14 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     def grant(self, answer: Answer, time: float) -> Grant | None:
         """What the session is to remember of `answer`; None for an answer to this one call."""
-        session = self.inviting_session or self.session
-        if answer.scope is not Scope.SESSION or session is None:
-            return None
-        return Grant(
-            session=session,
-            tool=self.tool,
-            fingerprint=self.fingerprint,
-            concerns=concerns_of(self.concerns),
-            digest=self.digest if self.destructive else None,
-            approved=answer.approved,
-            approver=answer.approver,
-            time=time,
-            note=answer.note,
-        )
+        return grant_of(self.question, answer, self.inviting_session or self.session, time)
+
+    def counted(self, answer: Answer) -> Answer:
+        """`answer` with the scope that one to a ticket may have, and that was offered."""
+        lasting = answer.scope in LASTING
+        if lasting and not (answer.approved and answer.scope is Scope.ALWAYS and self.always):
+            return msgspec.structs.replace(answer, scope=Scope.ONCE)
+        return answer
 
     def call(
         self,
@@ -250,6 +250,8 @@ def ticket_for(
             dict(origin.reasons),
             origin.remarks,
         ),
+        resolved=dict(question.resolved),
+        always=question.always,
     )
 
 

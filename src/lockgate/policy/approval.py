@@ -27,6 +27,19 @@ class Scope(enum.Enum):
     """This call."""
     SESSION = "session"
     """A non-destructive tool: the tool. A destructive one: this exact call (same digest)."""
+    ALWAYS = "always"
+    """Calls with exactly these arguments, in attended runs, while the definition stays as it is: an
+    allow rule in the person's own answers."""
+    READ_ONLY = "read-only"
+    """This call; and from the next start on the tool counts as one that only reads, while its
+    definition stays as it is: a verdict in the person's own answers."""
+    ADDITIVE = "additive"
+    """This call; and from the next start on the tool counts as one that can not destroy, likewise.
+    """
+
+
+LASTING: Final = frozenset({Scope.ALWAYS, Scope.READ_ONLY, Scope.ADDITIVE})
+"""Answers that are written down for good. Only a yes has such a scope."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -50,6 +63,24 @@ class Question(msgspec.Struct, frozen=True):
     resolved: Mapping[str, str] = _NOTHING
     """Paths among the arguments, where the real one is another than what is written: by argument,
     several in one line each. What is approved is this one."""
+    always: str | None = None
+    """The rule that ALWAYS would write, which holds no secret; None: ALWAYS is not offered."""
+    judgeable: bool = False
+    """Whether READ_ONLY and ADDITIVE are offered: a word about the tool can be kept."""
+
+    def offers(self, scope: Scope) -> bool:
+        """Whether an answer to this question may reach so far."""
+        match scope:
+            case Scope.ONCE:
+                return True
+            case Scope.SESSION:
+                return self.session_id is not None
+            case Scope.ALWAYS:
+                return self.always is not None
+            case Scope.READ_ONLY:
+                return self.judgeable and self.level is not SideEffectLevel.READ_ONLY
+            case Scope.ADDITIVE:
+                return self.judgeable and self.destructive
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -80,6 +111,18 @@ class Later(msgspec.Struct, frozen=True):
 
 
 Reply: TypeAlias = Answer | Pass | Later
+
+
+class AnswerBook(Protocol):
+    """Where answers with a `LASTING` scope are written down, for this start and later ones."""
+
+    def keep(self, question: Question, answer: Answer) -> None:
+        """Write down what `answer`, a yes to `question`, says for good: all of it or nothing.
+
+        Raises `LockgateError` if it can not; the person has then been told, and the answer counts
+        once.
+        """
+        ...
 
 
 class Approver(Protocol):

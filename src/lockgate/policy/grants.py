@@ -80,15 +80,19 @@ def covers(concerns: frozenset[tuple[str, str]], reasons: tuple[Reason, ...]) ->
 
 
 def grant_of(question: Question, answer: Answer, session: str | None, time: float) -> Grant | None:
-    """What is to be remembered of an answer; None for an answer to this one call."""
-    if answer.scope is not Scope.SESSION or session is None:
+    """What the session is to remember of an answer; None for an answer to this one call.
+
+    An answer for always holds at once: in this session as an answer to exactly this call.
+    """
+    if answer.scope not in (Scope.SESSION, Scope.ALWAYS) or session is None:
         return None
+    exact = question.destructive or answer.scope is Scope.ALWAYS
     return Grant(
         session=session,
         tool=question.tool,
         fingerprint=question.origin.fingerprint.digest,
         concerns=concerns_of(question.reasons),
-        digest=question.digest if question.destructive else None,
+        digest=question.digest if exact else None,
         approved=answer.approved,
         approver=answer.approver,
         time=time,

@@ -10,13 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from lockgate.showing import looks_secret, masked, visible
+from lockgate.showing import is_token, looks_secret, masked, visible
 
-_KNOWN_TOKEN = re.compile(
-    r"(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|npm|pypi|hf|dop_v1|shpat|lin_api|ntn"
-    r"|secret|tvly|fc|ctx7sk|figd|AKIA|ASIA|AIza|ya29|eyJ)[-_.A-Za-z0-9]{8,}"
-)
-_LONG_WORD = re.compile(r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9_+=]{20,200}")
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]+)\}")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)(=|:\s*)(.*)", re.DOTALL)
@@ -121,7 +116,7 @@ def _shown(argument: str, mask: _Mask) -> str:
 def _shown_value(value: str, mask: _Mask) -> str:
     if is_reference(value):
         return value
-    if _KNOWN_TOKEN.fullmatch(value) or _LONG_WORD.fullmatch(value):
+    if is_token(value):
         return mask(value)
     value = _DEFAULTED.sub(lambda match: _shown_default(match, mask), value)
     return _URL.sub(lambda match: _shown_url(match, mask), value)
