@@ -19,6 +19,7 @@ from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.servers import demand, make_manager, warn
 from lockgate.bridges.command import CommandApprover
 from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.terminal import TerminalApprover
@@ -27,31 +28,17 @@ from lockgate.bridges.voice import Voice
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
-from lockgate.errors import (
-    ConfigError,
-    ContractError,
-    Fate,
-    Fault,
-    LocalError,
-    PeerError,
-    Phase,
-    Problem,
-)
+from lockgate.errors import ConfigError, LocalError, Problem
 from lockgate.mcp.client.inbound import Listener
-from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
-from lockgate.mcp.host.status import StartReport
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.transport.base import Transport
-from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.policy.approval import Approver
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program
 from lockgate.settings.config import ApproverName, ApproverProgram, ApproverSettings, Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
-from lockgate.settings.masking import secrets_in
-from lockgate.showing import visible
 from lockgate.stores.audit import AuditLog, Keeping, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
@@ -92,6 +79,7 @@ async def open(
     attended: bool | None = None,
     listeners: Sequence[Listener] = (),
     tolerant: bool = False,
+    recall: bool = False,
     entry: Entry = Entry.API,
     surroundings: Surroundings | None = None,
     tracer: Tracer | None = None,
@@ -107,7 +95,9 @@ async def open(
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
-    two off, for looking at what is wrong. Everything is closed on the way out.
+    two off, for looking at what is wrong. With `recall` a server that is known from the last time
+    is not started: its tools can be looked at and explained, and not called (B-05). Everything is
+    closed on the way out.
     """
     around = surroundings or Surroundings()
     config = _config(source, around)
@@ -140,14 +130,26 @@ async def open(
         witness = Witness(ledger)
         threads = WorkerThreads()
         made.own("threads", threads.close)
-        manager, report = _manager(config, around, listeners, tracing), None
+        manager, report = (
+            make_manager(
+                config,
+                state_dir,
+                environ=around.environ,
+                time=around.time,
+                monotonic=around.monotonic,
+                connect=around.connect,
+                listeners=listeners,
+                tracing=tracing,
+            ),
+            None,
+        )
         if manager is not None:
             made.own("mcp servers", manager.close)
-            report = await manager.start(registry)
+            report = await manager.start(registry, recall=recall)
             if entry not in (Entry.CLI, Entry.APPROVALS):  # which tell it in their own words
-                _warn(report)
+                warn(report)
             if not tolerant:
-                _demand(report)
+                demand(report)
         invoker = Invoker(
             rules=config.rules,
             exempt=config.approvals.exempt_at_or_below,
@@ -205,64 +207,6 @@ def _key(path: Path) -> bytes:
         what = f"a key of the records can not be kept: {error.strerror or type(error).__name__}"
         hint = "it needs a directory that this user may write to"
         raise ConfigError(Problem(what, file=path, hint=hint)) from error
-
-
-def _manager(
-    config: Config,
-    around: Surroundings,
-    listeners: Sequence[Listener],
-    tracing: CallTracing | None,
-) -> Manager | None:
-    """The servers; None where none is configured, at no cost (S3-12)."""
-    if not config.servers:
-        return None
-
-    def by_endpoint(settings: ServerSettings) -> Transport:
-        return StdioTransport(
-            settings.endpoint,
-            peer=settings.name,
-            environ=around.environ,
-            hidden=secrets_of(settings),
-        )
-
-    def secrets_of(settings: ServerSettings) -> tuple[str, ...]:
-        endpoint = settings.endpoint
-        return secrets_in(endpoint.args, endpoint.env, around.environ)
-
-    return Manager(
-        config.servers,
-        connect=around.connect or by_endpoint,
-        startup_budget=config.startup_budget,
-        listeners=listeners,
-        clock=around.monotonic,
-        hidden=secrets_of,
-        tracing=tracing,
-    )
-
-
-def _warn(report: StartReport) -> None:
-    """Say in the log what is not there: a program may never look at the report."""
-    for name, reason in report.errors.items():
-        _log.warning("MCP server %s is not available: %s", name, reason)
-    for server in report.servers:
-        if server.left_out:
-            names = visible(", ".join(out.tool for out in server.left_out)[:200])
-            _log.warning("MCP server %s: tools left out: %s", server.name, names)
-
-
-def _demand(report: StartReport) -> None:
-    """Stop the start for what the operator relies on and is not there (B-07)."""
-    if report.missing:
-        raise ContractError(*report.missing, *report.unreachable)
-    if report.unreachable:
-        down = next(s for s in report.servers if s.required and s.reason is not None)
-        raise PeerError(
-            "\n".join(report.unreachable),
-            peer=down.name,
-            phase=Phase.CONNECT,
-            fault=down.fault or Fault.NOT_CONNECTED,
-            fate=Fate.NOT_SENT,
-        )
 
 
 def _approvers(

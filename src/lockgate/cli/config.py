@@ -11,6 +11,7 @@ from lockgate.cli.options import config_option, find_layers, json_option, print_
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
 from lockgate.settings.loading import pending
+from lockgate.settings.pins_file import pending_pins
 
 
 @click.group("config", no_args_is_help=True)
@@ -27,7 +28,8 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
 
     A configuration that was found in a directory starts no program and loosens nothing until you
     have accepted its content, and again after every change to it. Accepting a file accepts the
-    programs it names, whatever they contain later: read it first.
+    programs it names, whatever they contain later: read it first. The same goes for the reviewed
+    definitions in ./lockgate.pins.json; both files are accepted by this command.
 
     \b
     Examples:
@@ -35,24 +37,26 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
       lockgate config accept --yes
     """
     layers = find_layers(config)
-    waiting = pending(layers)
-    if waiting is None:
+    waiting = [one for one in (pending(layers), pending_pins(layers)) if one is not None]
+    if not waiting:
         hint = "write one, or run: lockgate mcp import"
         raise ConfigError(Problem("there is no such file", file=layers.project, hint=hint))
-    known = waiting.acceptance is Acceptance.ACCEPTED
-    where = short(waiting.path)
-    click.echo(f"{where} (sha256 {waiting.sha256[:12]})", err=as_json)
-    for line in waiting.summary:
-        click.echo(f"  {line}", err=as_json)
-    if not known:
-        if not yes:
-            _ask(where)
-        # What was shown is what is accepted, whatever the file says by now.
-        AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
+    for one in waiting:
+        known = one.acceptance is Acceptance.ACCEPTED
+        where = short(one.path)
+        click.echo(f"{where} (sha256 {one.sha256[:12]})", err=as_json)
+        for line in one.summary:
+            click.echo(f"  {line}", err=as_json)
+        if not known:
+            if not yes:
+                _ask(where)
+            # What was shown is what is accepted, whatever the file says by now.
+            AcceptedFiles(layers.accepted_dir).accept(one.path, one.sha256)
+        if not as_json:
+            click.echo("It was accepted already." if known else "Accepted.")
     if as_json:
-        print_json(_data(waiting))
-    else:
-        click.echo("It was accepted already." if known else "Accepted.")
+        first, *pins = waiting
+        print_json({**_data(first), "pins": _data(pins[0]) if pins else None})
 
 
 def _ask(where: str) -> None:

@@ -18,6 +18,7 @@ from lockgate.cli.options import config_option, json_option, print_json
     default=None,
     help="As if a person were there, or not; by default as it is now.",
 )
+@click.option("--online", is_flag=True, help="Start the server, whatever is known of it.")
 @config_option
 @json_option
 def explain(
@@ -25,40 +26,46 @@ def explain(
     arguments: tuple[str, ...],
     input_json: str | None,
     attended: bool | None,
+    online: bool,
     config: Path | None,
     as_json: bool,
 ) -> int:
     """What would happen to a call of TOOL, step by step, and what each step follows from.
 
     Without arguments it says what stands for the tool, whatever the arguments. Nothing is run and
-    nobody is asked. To learn its tools the server is started that the name says, such as git in
-    mcp__git__git_log; where it says none, every server is. The exit code is 0 whatever the
-    decision.
+    nobody is asked. The tools of a server are known from the last time it was started, and then it
+    is not started now: the answer says so, with the time. If it is not known, or what starts it has
+    changed, it is started, as with --online: the one that the name says, such as git in
+    mcp__git__git_log; where it says none, every one. The exit code is 0 whatever the decision.
 
     \b
     Examples:
       lockgate explain mcp__git__git_reset
       lockgate explain mcp__git__git_reset repo_path=. --unattended
+      lockgate explain mcp__git__git_reset --online
     """
     from lockgate.cli.opening import opened, run_async
 
     async def work() -> int:
         from lockgate.cli.arguments import input_object, parse_arguments, whole_words
         from lockgate.cli.exit import Exit
-        from lockgate.cli.lookup import schema_of
+        from lockgate.cli.lookup import last_seen, schema_of
         from lockgate.cli.road import explanation_data, print_explanation
 
         whole_words(tool, *arguments)
         given_json = input_object(input_json)
-        async with opened(config, tolerant=True, attended=attended, for_call=tool) as gate:
+        async with opened(
+            config, tolerant=True, attended=attended, for_call=tool, recall=not online
+        ) as gate:
             given = None
             if arguments or input_json is not None:
                 given = parse_arguments(arguments, given_json, schema_of(gate, tool))
             explained = gate.explain(tool, given)
+            seen = last_seen(gate, explained)
         if as_json:
-            print_json(explanation_data(explained))
+            print_json(explanation_data(explained, seen))
         else:
-            print_explanation(explained)
+            print_explanation(explained, seen)
         return Exit.DONE
 
     return run_async(work)

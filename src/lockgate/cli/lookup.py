@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lockgate.app.gate import Gate
+from lockgate.calls.explain import Explanation
 
 
 def schema_of(gate: Gate, name: str) -> Mapping[str, Any] | None:
@@ -14,3 +15,12 @@ def schema_of(gate: Gate, name: str) -> Mapping[str, Any] | None:
         if tool.name == name:
             return tool.definition.input_schema
     return None
+
+
+def last_seen(gate: Gate, explained: Explanation) -> float | None:
+    """When the server of the explained tool was last there, if it was not started now; in seconds
+    since 1970. None if it was, or the tool is of no server."""
+    origin = explained.origin
+    if origin is None or gate.mcp is None:
+        return None
+    return next((s.seen for s in gate.mcp.statuses if s.name == origin.server), None)

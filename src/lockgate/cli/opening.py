@@ -30,6 +30,9 @@ from lockgate.showing import visible, visible_lines
 PROGRESS_AFTER = 1.0
 """Seconds after which a command that still works says so."""
 
+ASKED_ABOUT = 2
+"""Files of a project that have to be accepted: the configuration and the pins."""
+
 MAX_TOLD = 3
 """Rules and offers without a tool that are told one by one."""
 
@@ -43,13 +46,15 @@ async def opened(
     for_call: str | None = None,
     before: Callable[[Config], object] | None = None,
     tell: bool = True,
+    recall: bool = False,
     voice: Voice | None = None,
 ) -> AsyncGenerator[Gate]:
     """The gate of a command.
 
     A project's file that is not accepted yet is asked about on a terminal, and refused without one.
     While servers start, a terminal is told so after a second. With `for_call`, the name of a tool,
-    no server is started that its call does not need, if the name says its server. `before` sees
+    no server is started that its call does not need, if the name says its server; with `recall`,
+    none that is known from the last time. `before` sees
     the configuration before anything is started, and may raise. Unless `tell` is off, rules and
     offers that name no tool there is are told. While a person is asked, what the program logs or
     says with `voice` waits for the answer.
@@ -63,7 +68,12 @@ async def opened(
     names = ", ".join(server.name for server in settings.servers)
     around = Surroundings(voice=voice)
     gate = open_gate(
-        settings, tolerant=tolerant, attended=attended, entry=Entry.CLI, surroundings=around
+        settings,
+        tolerant=tolerant,
+        recall=recall,
+        attended=attended,
+        entry=Entry.CLI,
+        surroundings=around,
     )
     with _logging(voice):
         with Progress(f"starting {names} ..."):
@@ -114,20 +124,24 @@ def _tell_unmatched(gate: Gate) -> None:
 
 
 def settled_config(layers: Layers) -> Config:
-    """The configuration, once a project's file is accepted: asked about on a terminal (B-13)."""
-    try:
-        return load(layers, os.environ)
-    except NotAccepted as error:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise
-        waiting = error.pending
-        click.echo(f"{visible(short(waiting.path))} is not accepted yet.", err=True)
-        for line in waiting.summary:
-            click.echo(f"  {line}", err=True)
-        if not click.confirm("Accept it and go on?", default=False, err=True):
-            raise
-        AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
-        return load(layers, os.environ)
+    """The configuration, once the project's files are accepted: asked about on a terminal (B-13).
+
+    The configuration first, then its pins.
+    """
+    for _ in range(ASKED_ABOUT):
+        try:
+            return load(layers, os.environ)
+        except NotAccepted as error:
+            if not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            waiting = error.pending
+            click.echo(f"{visible(short(waiting.path))} is not accepted yet.", err=True)
+            for line in waiting.summary:
+                click.echo(f"  {line}", err=True)
+            if not click.confirm("Accept it and go on?", default=False, err=True):
+                raise
+            AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
+    return load(layers, os.environ)
 
 
 class Progress:

@@ -10,19 +10,26 @@ import click
 
 from lockgate.calls.explain import Explanation
 from lockgate.cli.verdicts import NOW
+from lockgate.cli.waiting import when
 from lockgate.showing import visible
 from lockgate.tools.tool import Tool
 
 _INDENT = 18
 
 
-def print_explanation(explained: Explanation) -> None:
-    """Print it for a person, within the width of the terminal."""
+def print_explanation(explained: Explanation, seen: float | None = None) -> None:
+    """Print it for a person, within the width of the terminal.
+
+    `seen` is when the tool's server was last there, if it was not started for this: seconds since
+    1970.
+    """
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     _say("tool", [visible(explained.tool)], width)
     if explained.found is not None:
         for label, text in _declaration(explained.found):
             _say(label, [text], width)
+    if seen is not None:
+        _say("known", [f"as last seen {when(seen)}; to start the server: --online"], width)
     click.echo()
     for step in explained.steps:
         word = {"ALLOW": "ok", "ASK": "ask", "DENY": "no"}[step.decision.name]
@@ -48,6 +55,8 @@ def _declaration(tool: Tool) -> list[tuple[str, str]]:
         lines.append(("destructive", _because(destructive, origin.reasons.get("destructive"))))
         lines.append(("idempotent", _because(idempotent, origin.reasons.get("idempotent"))))
     lines.append(("ruling", origin.ruling))
+    if (pin := origin.reasons.get("pin")) is not None:
+        lines.append(("pin", visible(pin)))
     lines += [("note", visible(remark)) for remark in origin.remarks]
     return lines
 
@@ -65,9 +74,10 @@ def _say(label: str, texts: list[str], width: int) -> None:
             head = ""
 
 
-def explanation_data(explained: Explanation) -> dict[str, Any]:
+def explanation_data(explained: Explanation, seen: float | None = None) -> dict[str, Any]:
     """The same for programs."""
     return {
+        "lastSeen": seen,
         "tool": explained.tool,
         "decision": NOW[explained.decision],
         "steps": [

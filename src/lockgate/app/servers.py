@@ -1,0 +1,122 @@
+"""The servers of a gate: how they are reached, what is remembered of them, what is demanded."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.status import ServerStatus, StartReport
+from lockgate.mcp.host.tracing import CallTracing
+from lockgate.mcp.transport.base import Transport
+from lockgate.mcp.transport.stdio import StdioTransport
+from lockgate.settings.config import Config
+from lockgate.settings.masking import secrets_in
+from lockgate.showing import visible
+from lockgate.stores.last_seen import LastSeenFolder
+from lockgate.tools.registry import Registry, Snapshot
+
+_log: Final = logging.getLogger("lockgate.app")
+
+_LAST_SEEN: Final = "servers"
+"""The folder of the state directory that holds servers as they were last seen."""
+
+
+def make_manager(
+    config: Config,
+    state_dir: Path,
+    *,
+    environ: Mapping[str, str],
+    time: Callable[[], float],
+    monotonic: Callable[[], float],
+    connect: Callable[[ServerSettings], Transport] | None = None,
+    listeners: Sequence[Listener] = (),
+    tracing: CallTracing | None = None,
+) -> Manager | None:
+    """The servers of a configuration; None where none is configured, at no cost (S3-12).
+
+    `connect` says how a server is reached; None: by its endpoint.
+    """
+    if not config.servers:
+        return None
+
+    def by_endpoint(settings: ServerSettings) -> Transport:
+        return StdioTransport(
+            settings.endpoint,
+            peer=settings.name,
+            environ=environ,
+            hidden=secrets_of(settings),
+        )
+
+    def secrets_of(settings: ServerSettings) -> tuple[str, ...]:
+        return secrets_in(settings.endpoint.args, settings.endpoint.env, environ)
+
+    return Manager(
+        config.servers,
+        connect=connect or by_endpoint,
+        startup_budget=config.startup_budget,
+        listeners=listeners,
+        clock=monotonic,
+        hidden=secrets_of,
+        tracing=tracing,
+        pins=config.pins,
+        seen=LastSeenFolder(state_dir / _LAST_SEEN),
+        now=time,
+    )
+
+
+def tools_last_seen(
+    config: Config,
+    environ: Mapping[str, str],
+    *,
+    time: Callable[[], float],
+    monotonic: Callable[[], float],
+) -> tuple[Snapshot, tuple[ServerStatus, ...], Manager | None]:
+    """The tools that the servers had when they were last there, ruled on anew; starts nothing.
+
+    With them the servers, those of which nothing is known among them, and the manager that ruled.
+    """
+    registry = Registry()
+    if config.state_dir is None:
+        return registry.snapshot(), (), None
+    manager = make_manager(
+        config, config.state_dir, environ=environ, time=time, monotonic=monotonic
+    )
+    if manager is None:
+        return registry.snapshot(), (), None
+    report = manager.offline(registry)
+    return registry.snapshot(), report.servers, manager
+
+
+def warn(report: StartReport) -> None:
+    """Say in the log what is not there: a program may never look at the report."""
+    for name, reason in report.errors.items():
+        _log.warning("MCP server %s is not available: %s", name, reason)
+    for server in report.servers:
+        if server.left_out:
+            names = visible(", ".join(out.tool for out in server.left_out)[:200])
+            _log.warning("MCP server %s: tools left out: %s", server.name, names)
+
+
+def demand(report: StartReport) -> None:
+    """Stop the start for what the operator relies on and is not there (B-07).
+
+    Raises `ContractError` for an expected tool, which counts first, and `PeerError` for a required
+    server.
+    """
+    if report.missing:
+        raise ContractError(*report.missing, *report.unreachable)
+    if report.unreachable:
+        down = next(s for s in report.servers if s.required and s.reason is not None)
+        raise PeerError(
+            "\n".join(report.unreachable),
+            peer=down.name,
+            phase=Phase.CONNECT,
+            fault=down.fault or Fault.NOT_CONNECTED,
+            fate=Fate.NOT_SENT,
+        )
