@@ -29,6 +29,8 @@ READ_SIZE = 64 * 1024
 library maps and unmaps for every read, at several times the cost of the read itself."""
 F_SETPIPE_SZ = 1031
 """Of fcntl, on Linux."""
+MOST_UNREAD = 64
+"""Reads of a pipe that are still made when its group is gone; somebody else may go on writing."""
 POLL = 0.01
 """Seconds between two looks at whether a group is empty, of which the system does not tell."""
 KILLED = 5.0
@@ -233,7 +235,12 @@ class Child:
             self._watch = None
 
     async def _let_go(self) -> None:
-        """Close our ends of the pipes, whoever holds the others."""
+        """Close our ends of the pipes, whoever holds the others, once what is in them is heard."""
+        for pipe in self._pipes:
+            for _ in range(MOST_UNREAD):
+                if not pipe.unread():
+                    break
+                await asyncio.sleep(0)
         for pipe in self._pipes:
             pipe.abandon()
         for pipe in self._pipes:
@@ -285,6 +292,22 @@ class _Pipe(asyncio.Protocol):
         self._read_size = size
         if hasattr(self.transport, "max_size"):
             self.transport.max_size = size  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue] - of asyncio's own pipes; typeshed leaves it out
+
+    def unread(self) -> bool:
+        """Whether something waits to be read, where the system tells."""
+        transport = self.transport
+        if sys.platform == "win32" or not isinstance(transport, asyncio.ReadTransport):
+            return False
+        if transport.is_closing():
+            return False
+        import fcntl
+        import termios
+
+        try:
+            waiting = fcntl.ioctl(self.file, termios.FIONREAD, bytes(4))
+        except (OSError, ValueError):
+            return False
+        return any(waiting)
 
     def abandon(self) -> None:
         """Close our end at once, written out or not."""
