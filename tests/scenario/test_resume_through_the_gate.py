@@ -62,3 +62,19 @@ async def test_the_bounds_of_today_hold(
         result = await gate.resume(ticket, True)
     assert isinstance(result, ToolResult)
     assert result.kind is kind
+
+
+@pytest.mark.req("B-14")
+async def test_a_program_without_the_tool_leaves_the_question_open(tmp_path: Path) -> None:
+    """Its yes is told that there is no such tool, and the one with the tool can still give it."""
+    ticket = await suspend(tmp_path)
+    async with lockgate.open(Config(state_dir=tmp_path), attended=False) as gate:
+        result = await gate.resume(ticket, True)
+        assert isinstance(result, ToolResult)
+        assert result.kind is ErrorKind.UNKNOWN_TOOL
+    async with lockgate.open(Config(state_dir=tmp_path), tools=[erase], attended=False) as gate:
+        result = await gate.resume(ticket, True)
+        assert isinstance(result, ToolResult)
+        assert result.text == "erased notes"
+        with pytest.raises(lockgate.LocalError, match="answered before"):
+            await gate.resume(ticket, True)

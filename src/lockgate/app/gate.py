@@ -134,8 +134,10 @@ class Gate:
         """Answer a suspended call and see it through, on today's rules, tools and bounds (B-14).
 
         `answer` is yes or no, or an `Answer` with its approver and scope. The records of the
-        resumed call name this gate's entry. Raises `LocalError` for a ticket that was never issued
-        or is used up, and for an answer that is none of these.
+        resumed call name this gate's entry. If the tool of the call is not there, a yes is not used
+        up: the result is an error (`unknown_tool`, `not_connected`) and the ticket stays open.
+        Raises `LocalError` for a ticket that was never issued or is used up, and for an answer that
+        is none of these.
         """
         _must_be(ticket, str, "ticket")
         _must_be(answer, (bool, Answer), "answer")

@@ -144,8 +144,9 @@ class Invoker:
         `within`; the answer counts only for the definition and the arguments that were asked
         about. It runs in its own directories, and with `environment` for the rest (the pool of
         threads); `entry` is the road it comes back by. The ticket is used up, whatever comes of
-        it, unless the record fails. Raises `TicketGone` (a `LocalError`) for one that was never
-        issued or is used up already, and other `LockgateError`s if the tickets can not be used.
+        it, unless the record fails or a yes finds that the tool is not there. Raises `TicketGone`
+        (a `LocalError`) for one that was never issued or is used up already, and other
+        `LockgateError`s if the tickets can not be used.
         """
         if answer.approver in NOT_APPROVERS or type(answer.approved) is not bool:
             raise LocalError("a ticket is answered by an approver, with True or False")
@@ -162,7 +163,7 @@ class Invoker:
         # What is answered for good is kept, and granted, only once the ticket is used up.
         grant = None if answer.scope in LASTING else stored.grant(answer, now)
         redemption = Redemption(ticket, stored.question, Settlement(answer, now, grant))
-        if isinstance(verdict, Refuse) and not answer.approved:
+        if isinstance(verdict, Refuse):
             verdict = stored.ended(verdict, answer, late=late)
         return await self._follow(call, taken, snapshot, verdict, redemption)
 
@@ -181,7 +182,7 @@ class Invoker:
         settled: Settled | Ask = verdict
         for _ in range(MAX_ROUNDS):
             if ticket is not None and not isinstance(settled, Run):
-                self._keeping.use_up(ticket)
+                self._keeping.use_up(ticket, settled)
                 ticket = None
             if isinstance(settled, Ask):
                 settled = await self._ask(call, taken, settled)

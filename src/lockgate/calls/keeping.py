@@ -11,7 +11,8 @@ import msgspec
 
 from lockgate.calls.asking import Deferred
 from lockgate.calls.call import Call
-from lockgate.calls.decide import Run
+from lockgate.calls.decide import Ask, Run
+from lockgate.calls.refusals import Refuse
 from lockgate.calls.replay import replayable
 from lockgate.calls.suspension import Intent, Settlement, Ticket, TicketStore, ticket_for
 from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
@@ -74,10 +75,17 @@ class Keeping:
             ticket_for(call, question, id=self._new_id(), created=now, expires=expires)
         )
 
-    def use_up(self, redemption: Redemption) -> None:
-        """Use a ticket up whose call is not run now. Raises `TicketGone`, and what else the store
-        raises."""
-        self._tickets.settle(redemption.ticket, redemption.settlement, lambda: None)
+    def use_up(self, redemption: Redemption, instead: Ask | Refuse | Deferred) -> None:
+        """Use a ticket up whose call is not run now, and what is done instead.
+
+        A yes is not used up by a tool that is not there: nothing came of it, and it can be given
+        again when the tool is. Raises `TicketGone`, then too, and what else the store raises.
+        """
+        answer = redemption.settlement.answer
+        if answer.approved and isinstance(instead, Refuse) and instead.registered is None:
+            self._tickets.get(redemption.ticket)  # somebody else may have been first
+        else:
+            self._tickets.settle(redemption.ticket, redemption.settlement, lambda: None)
 
     def redeem(
         self, redemption: Redemption, call: Call, run: Run, record: Callable[[Run], None]

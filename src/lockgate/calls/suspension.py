@@ -8,7 +8,7 @@ the definition and the arguments that it was asked for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -142,10 +142,15 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         )
 
     def ended(self, refuse: Refuse, answer: Answer, *, late: bool) -> Refuse:
-        """The refusal that a no, or an answer that is too late, ends the call with today.
+        """The refusal that the call ends with today.
 
-        Also where the tool is not there any more: the answer is what ended it, not that.
+        Where the tool is not there any more, a no, or an answer that is too late, is what ended
+        it, not that; a yes has not ended it.
         """
+        if answer.approved:
+            if refuse.registered is not None:
+                return refuse
+            return replace(refuse, text=f"{refuse.text} The question stays open.")
         if late:
             return expired(refuse.registered, self.concerns, answer.approver, self.tool)
         if refuse.registered is None:
