@@ -25,7 +25,7 @@ from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
 from lockgate.policy.grants import Grant, covers, matching
-from lockgate.policy.places import barred, control_files, outside
+from lockgate.policy.places import barred, control_files, outside, unspoken
 from lockgate.rules.bind import BoundRules
 from lockgate.rules.opinion import RuleOpinion
 from lockgate.schema.violation import Violation
@@ -193,8 +193,11 @@ def _walk(
     over_rules = facts.unknowns
     if subjects is not NO_SUBJECTS:
         control = control_files(registered, subjects)
-        reasons += control + outside(registered, subjects)
+        beyond = outside(registered, subjects)
+        reasons += control + beyond
         over_rules = facts.unknowns or control
+        if beyond and not over_rules:
+            over_rules = unspoken(registered, subjects, opinion.rules)
     if facts.unknowns:
         reasons += tuple(unknown.reason for unknown in facts.unknowns)
     if not reasons and facts.exempt is not None and facts.given is None:

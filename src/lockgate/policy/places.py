@@ -7,7 +7,10 @@ outside the file roots is asked about unless a rule says so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lockgate.decision import Reason
+from lockgate.rules.rule import Rule
 from lockgate.tools.subject import Subjects
 from lockgate.tools.tool import Declared
 
@@ -40,4 +43,16 @@ def outside(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:
         Reason("outside_roots", f"{name} lies outside of the file roots")
         for name, path in subjects.paths
         if path.root is None and name in ours
+    )
+
+
+def unspoken(tool: Declared, subjects: Subjects, rules: Sequence[Rule]) -> bool:
+    """Whether a path of a tool of ours lies outside of every file root, and none of the allow
+    `rules` that match says where it may lie: then none of them answers."""
+    declared = tool.definition.subjects
+    first = declared[0].parameter if declared else ""
+    ours = {s.parameter for s in declared}
+    return any(
+        path.root is None and name in ours and not any(r.speaks_of(name, first) for r in rules)
+        for name, path in subjects.paths
     )

@@ -18,6 +18,7 @@ from lockgate.tools.registry import Registered
 from lockgate.tools.subject import Resolved, SubjectKind, Subjects
 
 _NO_ANSWER: Final = "no_answer"
+_NOT_ALLOWED: Final = "not_allowed"
 
 
 class AboutTool:
@@ -180,14 +181,15 @@ class _Found:
         if of_line:
             opinions.append(self._of_line(subject))
         top = max((o.decision for o in opinions if o.decision is not None), default=None)
-        if top is None and not self.notes:
+        notes = (*self.notes, *(note for o in opinions for note in o.notes))
+        if top is None and not notes:
             return SILENT
         deciding = [o for o in opinions if o.decision is not None and o.decision is top]
         return RuleOpinion(
             top,
             tuple(reason for o in deciding for reason in o.reasons),
             tuple(rule for o in deciding for rule in o.rules),
-            tuple(self.notes),
+            notes,
         )
 
     def _of_line(self, subject: Resolved | None) -> RuleOpinion:
@@ -203,12 +205,15 @@ class _Found:
         decided = judge_line(
             subject, lists[Decision.ALLOW], lists[Decision.DENY], lists[Decision.ASK]
         )
-        reasons = tuple(reason for reason in decided.reasons if reason.code != "not_allowed")
+        reasons = tuple(reason for reason in decided.reasons if reason.code != _NOT_ALLOWED)
+        # That some command is not allowed is no question of its own, but what to know of it.
+        missed = tuple(reason for reason in decided.reasons if reason.code == _NOT_ALLOWED)
+        notes = missed if lists[Decision.ALLOW] else ()
         if not reasons:
-            return SILENT
+            return RuleOpinion(None, (), (), notes) if notes else SILENT
         sources = {reason.source for reason in reasons}
         deciding = tuple(rule for rule in rules.values() if rule.source in sources)
-        return RuleOpinion(decided.decision, reasons, deciding)
+        return RuleOpinion(decided.decision, reasons, deciding, notes)
 
 
 def _holds(rule: Rule, *, attended: bool, now: float) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from lockgate.decision import Decision
 from lockgate.rules.command.pattern import CommandPattern
 from lockgate.rules.matcher import Parameter, SubjectPattern
+from lockgate.tools.subject import SubjectKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,15 @@ class Rule:
             return self.subject.constrains
         named = {p.name for p in self.parameters if p.pattern.constrains}
         return (self.exact or bool(named)) and named.issuperset(arguments)
+
+    def speaks_of(self, parameter: str, first: str) -> bool:
+        """Whether it says what the path in `parameter` has to be; `first` is the first subject's.
+
+        A rule about a command speaks of the command, and not of where it runs.
+        """
+        if self.subject is not None:
+            return parameter == first and self.subject.kind is not SubjectKind.COMMAND
+        return any(p.name == parameter for p in self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
