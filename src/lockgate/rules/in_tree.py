@@ -79,7 +79,7 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
         "WebFetch",
         SubjectKind.URL,
-        frozenset({"url"}),
+        frozenset({"url", "max_characters"}),
         destructive=False,
         doc="fetches pages from the web",
     ),

@@ -19,7 +19,7 @@ async def test_the_own_machine_has_a_loopback_address() -> None:
 @pytest.mark.parametrize("host", ["no-such-name.invalid", "a" * 64 + ".invalid", "x..invalid"])
 async def test_a_name_that_there_is_not_is_an_error(host: str) -> None:
     """Unknown and impossible names are one kind of error for whoever asked."""
-    with pytest.raises(OSError, match="Errno|takes this name"):
+    with pytest.raises(OSError, match=r"Errno|takes this name"):
         async with asyncio.timeout(20):
             await SystemLookup()(host)
 
