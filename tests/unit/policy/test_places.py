@@ -16,17 +16,32 @@ from lockgate.tools.subject import Resolved, ResolvedPath, Subject, SubjectKind,
 
 
 @dataclass(frozen=True)
-class Anything:
-    """A pattern of a path or an argument."""
+class AnyPath:
+    """A pattern of a path."""
 
     text: str = "/etc/**"
     kind: SubjectKind = SubjectKind.PATH
     constrains: bool = True
 
-    def allows(self, *_: Resolved) -> bool:
+    def allows(self, resolved: Resolved) -> bool:
         return True
 
-    def catches(self, *_: Resolved) -> Match:
+    def catches(self, resolved: Resolved) -> Match:
+        return Match.YES
+
+
+@dataclass(frozen=True)
+class AnyArgument:
+    """A pattern of an argument that is a path."""
+
+    text: str = "path:/etc/**"
+    kind: SubjectKind | None = SubjectKind.PATH
+    constrains: bool = True
+
+    def allows(self, value: object, resolved: Resolved | None) -> bool:
+        return True
+
+    def catches(self, value: object, resolved: Resolved | None) -> Match:
         return Match.YES
 
 
@@ -38,9 +53,9 @@ OUTSIDE = Subjects({"dir": ResolvedPath("/etc", "/etc", "/etc", None)})
 INSIDE = Subjects({"dir": ResolvedPath("x", "/w/x", "/w/x", "/w")})
 NAME = Rule(Decision.ALLOW, "read", None, "read")
 COMMAND = Rule(Decision.ALLOW, "sh(ls)", None, "sh", subject=CommandPattern.parse("ls"))
-PATH = Rule(Decision.ALLOW, "read(/etc/**)", None, "read", subject=Anything())
+PATH = Rule(Decision.ALLOW, "read(/etc/**)", None, "read", subject=AnyPath())
 WHERE = Rule(
-    Decision.ALLOW, "x(dir=path:/etc)", None, "x", parameters=(Parameter("dir", Anything()),)
+    Decision.ALLOW, "x(dir=path:/etc)", None, "x", parameters=(Parameter("dir", AnyArgument()),)
 )
 
 
