@@ -70,12 +70,12 @@ def put(text: str, root: Node | None, path: Sequence[str], piece: Piece) -> str 
             if node.flow:
                 return into_flow(text, node, _in_flow(path[depth:], piece))
             return after(text, node.end, _below(path[depth:], piece, node.place.column - 1))
-        if is_null(child) or (_is_empty(child) and not node.flow):
+        if is_null(child) or (is_empty(child) and not node.flow):
             if node.flow:
                 return None
-            key = next(key for key, _ in node if key.text == name)
+            key = key_of(node, name)
             column = key.place.column - 1 + STEP
-            return _instead(text, key, child, _below(path[depth + 1 :], piece, column))
+            return instead(text, key, child, _below(path[depth + 1 :], piece, column))
         node = child
     if not isinstance(node, Listing if piece.item else Table):
         return None
@@ -144,7 +144,7 @@ def _cut_lines(text: str, start: int, end: int) -> str:
     return text[:start] + (text[end + 1 :] if end >= 0 else "")
 
 
-def _instead(text: str, key: Scalar, value: Node, lines: Sequence[str]) -> str:
+def instead(text: str, key: Scalar, value: Node, lines: Sequence[str]) -> str:
     """Replace an empty value by lines below its key; a comment behind it stays."""
     if not (isinstance(value, Scalar) and not value.text):
         before = text[: value.start].rstrip(" ")
@@ -166,7 +166,13 @@ def _in_flow(path: Sequence[str], piece: Piece) -> str:
     return f'"{path[0]}": {text}'
 
 
-def _is_empty(node: Node) -> bool:
+def key_of(table: Table, name: str) -> Scalar:
+    """The key `name` of a mapping that has it."""
+    return next(key for key, _ in table if key.text == name)
+
+
+def is_empty(node: Node) -> bool:
+    """Whether a list or mapping holds nothing."""
     return isinstance(node, Listing | Table) and not (
         node.items if isinstance(node, Listing) else node.entries
     )
