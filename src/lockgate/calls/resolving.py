@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+from lockgate.calls.onward import RulesOnward
 from lockgate.calls.paths import resolve_path
 from lockgate.rules.about import AboutTool
+from lockgate.rules.url import resolve_url
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registered
-from lockgate.tools.subject import NO_SUBJECTS, Resolved, SubjectKind, Subjects
+from lockgate.tools.subject import NO_SUBJECTS, Onward, Resolved, Subject, SubjectKind, Subjects
 
 
 def resolve(
@@ -37,7 +39,15 @@ def resolve(
         elif isinstance(value, list):
             texts = cast("list[Any]", value)
             found[name] = tuple(resolver(t, environment) for t in texts if isinstance(t, str))
-    return Subjects(found, about.withheld)
+    return Subjects(found, about.withheld, _onward(declared, about, arguments))
+
+
+def _onward(
+    declared: tuple[Subject, ...], about: AboutTool, arguments: Mapping[str, Any]
+) -> Onward | None:
+    """For a tool whose address may lead to another one."""
+    parameter = next((s.parameter for s in declared if s.kind is SubjectKind.URL), None)
+    return None if parameter is None else RulesOnward(about, arguments, parameter)
 
 
 def _command(line: str, environment: Environment) -> Resolved:
@@ -48,7 +58,13 @@ def _command(line: str, environment: Environment) -> Resolved:
     return analyse(line)
 
 
+def _url(text: str, environment: Environment) -> Resolved:
+    del environment
+    return resolve_url(text)
+
+
 _RESOLVERS: Mapping[SubjectKind, Callable[[str, Environment], Resolved]] = {
     SubjectKind.COMMAND: _command,
     SubjectKind.PATH: resolve_path,
+    SubjectKind.URL: _url,
 }

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias, cast
 
+from lockgate.decision import Decided
+
 
 class SubjectKind(enum.Enum):
     """How a subject is read."""
@@ -94,6 +96,9 @@ class Subjects:
     """By argument."""
     withheld: tuple[Withheld, ...] = ()
     """Files that a tool which searches leaves out, whatever it comes upon."""
+    onward: Onward | None = field(default=None, compare=False)
+    """What the rules say of an address that the given one leads to; None: nothing is known of
+    it, and the tool goes nowhere else."""
 
     def get(self, name: str) -> Resolved | None:
         """What the argument `name` was resolved to; None if it is no subject, or absent."""
@@ -118,6 +123,14 @@ class Subjects:
     def withholds(self, path: ResolvedPath) -> bool:
         """Whether a file is to be left out."""
         return any(pattern.catches(path) for pattern in self.withheld)
+
+
+class Onward(Protocol):
+    """The rules of a call, held against an address that its own address redirects to."""
+
+    def __call__(self, address: ResolvedUrl, *, attended: bool) -> Decided | None:
+        """Their opinion; None if no rule says anything."""
+        ...
 
 
 class Withheld(Protocol):
