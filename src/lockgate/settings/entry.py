@@ -48,14 +48,16 @@ class ServerEntry:
 
     def flow(self) -> str:
         """The same on one line, for a list in brackets."""
-        fields = [f'"name": {_json(self.name)}', f'"command": {_json(self.command)}']
+        fields = [f'"name": {as_json(self.name)}', f'"command": {as_json(self.command)}']
         if self.args:
-            fields.append(f'"args": [{", ".join(map(_json, self.args))}]')
+            fields.append(f'"args": [{", ".join(map(as_json, self.args))}]')
         if self.env:
-            pairs = ", ".join(f"{_json(key)}: {_json(value)}" for key, value in self.env.items())
+            pairs = ", ".join(
+                f"{as_json(key)}: {as_json(value)}" for key, value in self.env.items()
+            )
             fields.append(f'"env": {{{pairs}}}')
         if self.cwd is not None:
-            fields.append(f'"cwd": {_json(self.cwd)}')
+            fields.append(f'"cwd": {as_json(self.cwd)}')
         return f"{{{', '.join(fields)}}}"
 
     def data(self) -> dict[str, object]:
@@ -75,7 +77,7 @@ def quoted(text: str) -> str:
     scalar = Scalar(text, True, Place(Path(), 1, 1), 0, 0)
     if _PLAIN.fullmatch(text) and text not in _OLD_WORDS and scalar.type == "text":
         return text
-    return _json(text)
+    return as_json(text)
 
 
 _OLD_WORDS = frozenset(
@@ -86,5 +88,6 @@ _OLD_WORDS = frozenset(
 """Switches in YAML 1.1: quoted, so that older programs read the file alike."""
 
 
-def _json(text: str) -> str:
+def as_json(text: str) -> str:
+    """A text as JSON, which is YAML as well, with nothing in it that a line could end at."""
     return _ESCAPED.sub(lambda m: f"\\u{ord(m.group()):04x}", json.dumps(text, ensure_ascii=False))

@@ -7,12 +7,13 @@ person gave the command. A file that nobody accepted stays so.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from lockgate.errors import ConfigError, Problem
+from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles, digest_of
 from lockgate.settings.assembly import servers_of
 from lockgate.settings.atomic import write_atomically
@@ -24,6 +25,7 @@ from lockgate.settings.joining import faults_of
 from lockgate.settings.keys import ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import At, Draft, read_section
+from lockgate.settings.verdict_text import set_verdicts
 from lockgate.settings.yamlfile import decode, parse, read_file
 
 _PERSONAL_MODE: Final = 0o600
@@ -70,6 +72,25 @@ def erase_server(layers: Layers, path: Path, name: str) -> Written:
     def change(text: str) -> str:
         _names(text, path)
         return remove_server(text, name, path)
+
+    return _change(layers, path, change)
+
+
+def write_verdicts(
+    layers: Layers, path: Path, server: str, verdicts: Mapping[str, Verdict]
+) -> Written:
+    """Give verdicts on tools of a server that stands in `path`, one of the files of `layers`.
+
+    A verdict takes the place of the one there was on the same tool. Raises `ConfigError`, and
+    writes nothing, if the server is not there, or the file can not be edited safely or would not be
+    valid afterwards.
+    """
+
+    def change(text: str) -> str:
+        _names(text, path)
+        changed = set_verdicts(text, server, verdicts, path)
+        _names(changed, path)
+        return changed
 
     return _change(layers, path, change)
 
