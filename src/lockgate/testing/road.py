@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from lockgate.calls.call import Call, Suspended
 from lockgate.calls.invoke import Invoker
@@ -13,7 +13,7 @@ from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
 from lockgate.calls.suspension import TicketStore
 from lockgate.calls.unknowns import OpenUnknown, scope_of
-from lockgate.policy.approval import Approver
+from lockgate.policy.approval import AnswerBook, Approver
 from lockgate.policy.ceiling import whole
 from lockgate.rules.rule import RuleSet
 from lockgate.stores.grants import SqliteGrants
@@ -51,11 +51,13 @@ class Road:
         owner: str = "road",
         failed: Collection[str] = (),
         environment: Environment | None = None,
+        answers: AnswerBook | None = None,
     ) -> None:
         """`directory` holds the state database; two roads over one `directory` share what is
         suspended, granted and open, as two processes do, and then need an `owner` each.
         `failed` are servers that are not there. `environment` is where calls are made; by default
-        in `/`, without any file root."""
+        in `/`, without any file root. `answers` keeps what is answered for good; by default nothing
+        does."""
         self.registry = Registry()
         self.registry.register_all(tools)
         self.clock = FakeClock()
@@ -85,6 +87,7 @@ class Road:
             new_id=lambda: f"{owner}-ticket-{next(self._ids)}",
             digest_key=b"0123456789abcdef",
             answer_within=answer_within,
+            answers=answers,
         )
 
     @property
@@ -151,7 +154,7 @@ class Road:
         """Close the state database. Idempotent."""
         self.state.close()
 
-    def __enter__(self) -> Road:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
