@@ -169,6 +169,11 @@ class Directory:
         self._sync()
         return written
 
+    @property
+    def descriptor(self) -> int:
+        """The one it holds, for who starts a program in it; still its own to close."""
+        return self._fd
+
     def close(self) -> None:
         """Close the descriptor. Idempotent."""
         fd, self._fd = self._fd, -1

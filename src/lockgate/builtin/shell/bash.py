@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from lockgate.builtin.declaration import BuiltinTool, Declaration
+from lockgate.builtin.files.stamp import NotOpened
 from lockgate.builtin.shell.line import GRACE, Ended, run_line
-from lockgate.builtin.shell.place import PlaceChanged, entered
+from lockgate.builtin.shell.place import entered
 from lockgate.content import JSONObject, Text
 from lockgate.errors import Fate, LocalError, PeerError
 from lockgate.process.environment import PREFIX, child_environment
@@ -131,8 +132,8 @@ class Bash(BuiltinTool):
         try:
             with entered(directory) as cwd:
                 ended = await run_line(self._program(arguments["command"], cwd), seconds)
-        except PlaceChanged as error:
-            return _not_run(str(error), "directory")
+        except NotOpened as error:
+            return _not_run(f"nothing was run: the directory: {error}", "directory")
         except PeerError as error:
             return _not_run(f"nothing was run: bash {error}", "not_started")
         return _result(ended, seconds)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.builtin.shell.place import PlaceChanged, entered
+from lockgate.builtin.files.stamp import Moved, NotOpened
+from lockgate.builtin.shell.place import entered
 from lockgate.tools.subject import ResolvedPath
 
 
@@ -38,7 +39,7 @@ def test_a_link_in_the_way_is_an_error(tmp_path: Path, depth: int) -> None:
     swapped.rename(tmp_path / "elsewhere")
     swapped.symlink_to(tmp_path / "elsewhere")
     wanted = resolved(tmp_path.joinpath(*parts))
-    with pytest.raises(PlaceChanged, match="not what it was when"), entered(wanted):
+    with pytest.raises(Moved), entered(wanted):
         pass
 
 
@@ -47,12 +48,12 @@ def test_what_can_not_be_entered_is_told_without_its_path(tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     (tmp_path / "closed").mkdir(mode=0o000)
     count = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - a count, not paths
-    cases = {"nowhere": "does not exist", "file": "is no directory", "file/x": "no directory"}
+    cases = {"nowhere": "no such file", "file": "not a directory", "file/x": "not a directory"}
     if os.getuid():
-        cases["closed"] = "permission denied"
+        cases["closed"] = "no permission"
     for name, why in cases.items():
         with (
-            pytest.raises(PlaceChanged, match=why) as told,
+            pytest.raises(NotOpened, match=why) as told,
             entered(resolved(tmp_path / name, directory=False)),
         ):
             pass
