@@ -1,7 +1,8 @@
 """The part of a rule that names tools: `Tool`, `mcp__server[__*]`, `mcp__server__tool`.
 
-Rules and offers share it. A server's tool may be named by the name it is registered under or by its
-original one; both match. The server is taken from the tool's origin, never guessed from its name.
+Rules and offers share it; what a rule has in brackets behind it is read by `rules.parse`. A
+server's tool may be named by the name it is registered under or by its original one; both match.
+The server is taken from the tool's origin, never guessed from its name.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
+from lockgate.rules.in_tree import IN_TREE
 from lockgate.schema.spelling import nearest
 from lockgate.tools.naming import is_tool_name, server_prefix
 from lockgate.tools.tool import Tool
 
 _REMOTE: Final = "mcp__"
+_CONSTRAINS: Final = "constrains what a tool is called with, where only tools are named"
 _SERVER_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
@@ -91,16 +94,14 @@ def _parse_local(text: str, known: Collection[str] | None) -> ToolPattern:
     if bad is not None:
         character = text[bad]
         if character in "()":
-            raise PatternError(
-                "constrains what a tool is called with, which rules can not do yet",
-                bad,
-                f"name the tool alone: {text[:bad]}" if bad else None,
-            )
+            hint = f"write {text[:bad]} here, and {text} under permissions" if bad else None
+            raise PatternError(_CONSTRAINS, bad, hint)
         if character == "*":
             raise PatternError(
                 "has a * that stands for no server's tools", bad, "write mcp__<server>__*"
             )
-        raise PatternError(f"has a {character!r}, which no tool's name can hold", bad)
+        hint = f"write {text[:bad]}({text[bad + 1 :]})" if text[:bad] in IN_TREE else None
+        raise PatternError(f"has a {character!r}, which no tool's name can hold", bad, hint)
     if len(text) > 64:
         raise PatternError("is longer than any tool's name (64 characters)", 64)
     if known is not None and text not in known:
@@ -118,9 +119,7 @@ def _parse_remote(text: str, servers: Collection[str] | None) -> ToolPattern:
         if character == "*":
             raise PatternError("has a * for the server, which must be named", start + bad)
         if character in "()":
-            raise PatternError(
-                "constrains what a tool is called with, which rules can not do yet", start + bad
-            )
+            raise PatternError(_CONSTRAINS, start + bad, "name one tool, and no arguments")
         raise PatternError(f"has a {character!r}, which no server's name can hold", start + bad)
     if not server or server[0] == "-" or server[-1] == "-":
         raise PatternError("names no server", start, "write mcp__<server> or mcp__<server>__<tool>")
@@ -146,9 +145,10 @@ def _parse_remote(text: str, servers: Collection[str] | None) -> ToolPattern:
         )
     if (bracket := next((i for i, c in enumerate(tool) if c in "()"), None)) is not None:
         raise PatternError(
-            "constrains what a tool is called with, which rules can not do yet",
+            _CONSTRAINS,
             at + bracket,
-            "name the tool alone; one with brackets in its own name goes by its registered name",
+            f"write {text[: at + bracket]} here, and what it is called with under permissions; a"
+            " tool with brackets in its own name goes by its registered name",
         )
     return ToolPattern(server, tool)
 

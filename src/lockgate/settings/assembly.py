@@ -11,8 +11,10 @@ from lockgate.decision import Decision
 from lockgate.errors import ConfigError
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
+from lockgate.rules.examples import example_fault
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
 from lockgate.settings.audit_keys import AUDIT
@@ -39,13 +41,21 @@ class Assembly:
     """Makes the values of a `Config` from the merged draft."""
 
     def __init__(
-        self, layers: Layers, merged: Draft, findings: Findings, own_servers: Collection[str]
+        self,
+        layers: Layers,
+        merged: Draft,
+        findings: Findings,
+        own_servers: Collection[str],
+        *,
+        home: str | None = None,
     ) -> None:
+        """`home` is the real, absolute directory that `~` stands for in rules."""
         self._layers = layers
         self._merged = merged
         self._findings = findings
         self._own_servers = own_servers
         """The servers of the person's own file."""
+        self._places = Places(os.path.realpath(layers.project_dir), home, _real)
 
     def config(self) -> Config:
         """The configuration; of no use if there are findings afterwards."""
@@ -179,19 +189,43 @@ class Assembly:
         return tuple(rule for rule in found if rule is not None)
 
     def _rule(self, written: RuleText, decision: Decision) -> Rule | None:
-        source = f"{written.place} {written.path}"
         try:
-            rule = parse_rule(written.text, decision, source=source, when=written.when)
+            rule = self._parsed(written, decision, None)
             known = self._servers_known_to(rule, written.place.file)
             if known is not None:
-                rule = parse_rule(
-                    written.text, decision, servers=known, source=source, when=written.when
-                )
+                rule = self._parsed(written, decision, known)
         except ConfigError as error:
             for problem in error.problems:
                 self._findings.add(written.place, written.path, problem.message, problem.hint)
             return None
+        self._check_examples(rule, written)
         return rule
+
+    def _parsed(
+        self, written: RuleText, decision: Decision, servers: Collection[str] | None
+    ) -> Rule:
+        return parse_rule(
+            written.text,
+            decision,
+            servers=servers,
+            source=f"{written.place} {written.path}",
+            when=written.when,
+            until=written.until,
+            destructive=written.destructive,
+            pin=written.pin,
+            exact=written.exact,
+            reason=written.reason,
+            places=self._places,
+        )
+
+    def _check_examples(self, rule: Rule, written: RuleText) -> None:
+        for examples, meant in ((written.match, True), (written.no_match, False)):
+            for example in examples:
+                fault = example_fault(rule, example.value, meant=meant, places=self._places)
+                if fault is not None:
+                    shown = example.value if isinstance(example.value, str) else "of arguments"
+                    what = f"the example {shown!r} of the rule {rule.text!r} {fault}"
+                    self._findings.add(example.place, example.path, what)
 
     def _servers_known_to(self, rule: Rule, file: Path) -> Collection[str] | None:
         """The servers among which a rule must find its own; None if it may name any.
@@ -210,6 +244,13 @@ class Assembly:
 
     def _section(self, name: str) -> Draft:
         return self._merged[name].value if name in self._merged else {}
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return path
 
 
 def _by_letter(path: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.kinds import scalar_text
@@ -19,6 +19,7 @@ from lockgate.settings.reading import (
     merge_drafts,
     read_section,
 )
+from lockgate.settings.rule_keys import Example
 from lockgate.settings.server_name import is_server_name, name_hint
 from lockgate.traits import (
     ConcurrencyBehavior,
@@ -33,9 +34,30 @@ class RuleText:
     """One permission rule as it was written; `rules.parse` gives it its meaning."""
 
     text: str
-    when: Literal["attended", "unattended", "any"] | None
     place: Place
     path: str
+    when: Literal["attended", "unattended", "any"] | None = None
+    until: float | None = None
+    destructive: bool = False
+    pin: str | None = None
+    exact: bool = False
+    reason: str | None = None
+    match: tuple[Example, ...] = ()
+    no_match: tuple[Example, ...] = ()
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """All that decides what it allows: equal for rules that allow the same, wherever they
+        stand and why."""
+        when = self.when or "attended"
+        return (self.text, when, self.until, self.destructive, self.pin, self.exact)
+
+
+_SAID: Final = {
+    **{name: name for name in ("when", "until", "destructive", "pin", "exact", "reason", "match")},
+    "noMatch": "no_match",
+}
+"""Keys of a rule beside its text, each with our name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,8 +285,8 @@ class Rules:
                 hint = "name a tool, or all tools of a server"
                 inner.fault(item, f"must be a rule, not {kind}", hint)
                 continue
-            when = draft["when"].value if "when" in draft else None
-            rules.append(RuleText(text, when, item.place, inner.path))
+            said = {name: draft[key].value for key, name in _SAID.items() if key in draft}
+            rules.append(RuleText(text, item.place, inner.path, **said))
         return tuple(rules)
 
     def merge(

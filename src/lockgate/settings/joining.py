@@ -15,6 +15,9 @@ from lockgate.settings.reading import Draft, Given, merge_drafts
 _STARTED_BY: Final = ("command", "args", "env", "cwd")
 """The keys that say what a server is; trust given to one program is not trust in another."""
 
+_SOME_HOME: Final = "/home/of-the-reader"
+"""Stands for the home directory where rules are only read: any will do."""
+
 
 def join(drafts: Sequence[Draft], findings: Findings) -> Draft:
     """The layers, earlier ones first, as one. Trust that would be inherited goes to `findings`."""
@@ -32,7 +35,7 @@ def faults_of(layers: Layers, drafts: Sequence[Draft], own: Draft) -> Findings:
     """
     findings = Findings()
     merged = _without_references(join(drafts, findings))
-    Assembly(layers, merged, findings, servers_of(own)).config()
+    Assembly(layers, merged, findings, servers_of(own), home=_SOME_HOME).config()
     return findings
 
 

@@ -14,6 +14,7 @@ from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.kinds import Choice, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
+from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
 from lockgate.settings.tool_keys import InTreeNames, Roots
 from lockgate.traits import SideEffectLevel
@@ -125,40 +126,10 @@ APPROVALS: Final = Section(
     ),
 )
 
-_RULE: Final = Key(
-    "rule", Text(), None, "required", "The tool, server or call it is about, as in a plain rule."
-)
-ALLOW_RULE: Final = Section(
-    "permissions.allow[]",
-    "A rule that says more than its text.",
-    (
-        _RULE,
-        Key(
-            "when",
-            Choice(
-                MappingProxyType(
-                    {"attended": "attended", "unattended": "unattended", "any": "any"}
-                ),
-                NOTHING,
-                "attended | unattended | any",
-            ),
-            "attended",
-            "attended",
-            "In which runs an allow rule answers.",
-        ),
-    ),
-)
-STRICT_RULE: Final = Section(
-    "permissions.ask[] and permissions.deny[]",
-    "The same for rules that always hold.",
-    (_RULE,),
-    told=MappingProxyType({"when": "ask and deny rules always hold: leave it out"}),
-)
-
 PERMISSIONS: Final = Section(
     "permissions",
-    "Rules by tool. deny wins over ask, ask over allow, wherever they are written; an allow rule"
-    " answers in your place. The lists of all layers are joined.",
+    "Rules by tool and by what it is called with. deny wins over ask, ask over allow, wherever they"
+    " are written; an allow rule answers in your place. The lists of all layers are joined.",
     (
         Key(
             "allow",

@@ -82,13 +82,14 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     files = [file for file in (person, project, answers) if file is not None]
     merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
-    config = Assembly(layers, merged, findings, own).config()
+    config = Assembly(layers, merged, findings, own, home=_home(environ)).config()
     pins = _pins(layers, findings)
     findings.raise_any()
     if not config.servers:
         names = ", ".join(str(file.path) for file in files)
         _log.info("no MCP servers are configured (read: %s)", names or "no file")
-    return replace(config, pins=pins, sources=tuple(file.path for file in files))
+    sources = tuple(file.path for file in files)
+    return replace(config, pins=pins, answers=layers.answers, sources=sources)
 
 
 def _pins(layers: Layers, findings: Findings) -> Pins:
@@ -125,6 +126,11 @@ def _examine(layers: Layers, file: LayerFile, findings: Findings) -> Pending:
         findings.raise_any()
         faults_of(layers, (own, draft), own).raise_any()
     return pending_of(file.path, file.data, state, draft, own)
+
+
+def _home(environ: Mapping[str, str]) -> str | None:
+    home = environ.get("HOME", "")
+    return str(Path(home).resolve()) if Path(home).is_absolute() else None
 
 
 def _same(first: Path, second: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -140,12 +141,26 @@ def _of_audit(found: Draft) -> Iterator[str]:
 
 
 def _of_permissions(found: Draft, own: Draft) -> Iterator[str]:
-    allowed = {(rule.text, rule.when) for rule in _rules(own)}
+    allowed = {rule.meaning for rule in _rules(own)}
     for rule in _rules(found):
-        if (rule.text, rule.when) in allowed:
-            continue
-        when = {"unattended": " in unattended runs", "any": ", in unattended runs as well"}
-        yield f"allow {word(rule.text)} without asking you{when.get(rule.when or '', '')}"
+        if rule.meaning not in allowed:
+            yield f"allow {word(rule.text)} without asking you{_terms(rule)}"
+
+
+def _terms(rule: RuleText) -> str:
+    """What a rule says besides its text."""
+    told = {"unattended": " in unattended runs", "any": ", in unattended runs as well"}
+    text = told.get(rule.when or "", "")
+    if rule.destructive:
+        text += ", also what can overwrite, remove or invalidate things"
+    if rule.exact:
+        text += ", with no other argument"
+    if rule.pin is not None:
+        text += f", while its definition is {rule.pin[:12]}..."
+    if rule.until is not None:
+        end = datetime.fromtimestamp(rule.until, UTC)
+        text += f", until {end:%Y-%m-%d}" + (f" {end:%H:%M:%S} UTC" if rule.until % 86_400 else "")
+    return text
 
 
 def _offers(patterns: tuple[str, ...], text: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockgate.settings.audit_keys import AUDIT
-from lockgate.settings.keys import AGENT, ALLOW_RULE, APPROVALS, PERMISSIONS, ROOT, STRICT_RULE
+from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.reading import Key, Section
+from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import MCP, SERVER, VERDICT
 
 SECTIONS: tuple[Section, ...] = (

@@ -1,0 +1,381 @@
+"""What stands after the `=` in `Tool(name=...)`: patterns for the values of arguments.
+
+| written | means |
+|---|---|
+| `*`, `**` | any value; constrains nothing |
+| `"text"`, `3`, `true`, `null`, `[1]`, `{"a": 1}` | this JSON value; `3` is `3.0`, not `true` |
+| `main`, `feature/*` | this text, `*` is any run of characters |
+| `text:...` | the same, whatever it looks like |
+| `path:./docs/**` | a path, by where it leads (`rules.path`) |
+| `url:https://x.org/*`, `domain:x.org` | an address, by what it reaches (`rules.url`) |
+
+An allow rule means a text to the letter, and an array only if it means all of it; an empty array
+is meant by no pattern but `*` and `[]`. A deny or ask rule means any element of an array and any
+value inside of an object, and takes texts for equal that differ in Unicode's composition only; a
+number, `true`, `false` or `null` without quotes then also means that text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from lockgate.decision import Decision
+from lockgate.rules.matcher import Match, ValuePattern
+from lockgate.rules.path import PathPattern
+from lockgate.rules.places import Places
+from lockgate.rules.url import UrlPattern, resolve_url
+from lockgate.tools.subject import Resolved, SubjectKind
+
+_TYPED: Final = re.compile(r"(path|url|domain|text):")
+_WORD: Final = re.compile(r"([A-Za-z]{3,8}):")
+_LOOKS_RESOLVED: Final = re.compile(r"/|\.{1,2}/|~(/|$)|.*://", re.DOTALL)
+_KINDS: Final = ("path", "url", "domain", "text")
+
+
+class ValuePatternError(ValueError):
+    """A pattern that can not be read: what is wrong, and what to write."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def parse_value(
+    text: str, decision: Decision, *, places: Places | None, source: str | None = None
+) -> ValuePattern:
+    """Read the pattern of one argument.
+
+    `places` says where paths start; without it a `path:` can not be read. Raises
+    `ValuePatternError`, `rules.path.PathPatternError` and `rules.url.UrlPatternError`.
+    """
+    if not text:
+        raise ValuePatternError("is empty", "write * for any value")
+    if not text.strip("*"):
+        return AnyValue(text)
+    if typed := _TYPED.match(text):
+        return _typed(text, typed[1], text[typed.end() :], decision, places, source)
+    if text[0] in '"[{':
+        return ExactValue(text, _literal(text))
+    try:
+        value = _literal(text)
+    except ValuePatternError:
+        return _bare(text, decision)
+    return ExactValue(text, value, None if decision is Decision.ALLOW else text)
+
+
+def _typed(
+    text: str,
+    kind: str,
+    rest: str,
+    decision: Decision,
+    places: Places | None,
+    source: str | None,
+) -> ValuePattern:
+    rest = rest.lstrip()
+    if not rest:
+        raise ValuePatternError(f"has nothing after {kind}:", "write * for any value")
+    if kind == "text":
+        return TextValue(text, rest)
+    if kind == "path":
+        if places is None:
+            raise ValuePatternError("has a path, and nothing says where paths start")
+        return PathValue(text, places.pattern(rest, decision, source))
+    return UrlValue(text, UrlPattern.parse(rest if kind == "url" else text, source))
+
+
+def _bare(text: str, decision: Decision) -> ValuePattern:
+    if text[0] == text[-1] == "'" and len(text) > 1:
+        raise ValuePatternError("is in single quotes", f'write "{text[1:-1]}"')
+    word = _WORD.match(text)
+    if word and (slip := _slip(word[1])):
+        raise ValuePatternError(
+            f"begins with {word[0]}, which is no kind of pattern",
+            f"did you mean {slip}:? a text that begins so is written text:{text}",
+        )
+    if decision is Decision.ALLOW and _LOOKS_RESOLVED.match(text):
+        raise ValuePatternError(
+            "looks like a path or an address and does not say how it is compared",
+            f"write path:{text} or url:{text} to compare where it leads, or text:{text} to compare"
+            " it by the letter",
+        )
+    return TextValue(text, text)
+
+
+def _slip(word: str) -> str | None:
+    """The kind that a word is a slip for: case, two letters swapped, one missing or too many."""
+    word = word.casefold()
+    for kind in _KINDS:
+        if word == kind or sorted(word) == sorted(kind):
+            return kind
+        long, short = (word, kind) if len(word) > len(kind) else (kind, word)
+        if len(long) == len(short) + 1 and any(
+            long[:at] + long[at + 1 :] == short for at in range(len(long))
+        ):
+            return kind
+    return None
+
+
+def _literal(text: str) -> object:
+    try:
+        return json.loads(
+            text, object_pairs_hook=_no_twins, parse_constant=_finite, parse_float=_finite
+        )
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, ValuePatternError):
+            raise
+        raise ValuePatternError(
+            "is no JSON value", f"write text:{text} for a text that looks like one"
+        ) from None
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValuePatternError("has a key twice in an object")
+    return made
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if not abs(found) < float("inf"):
+        raise ValueError("no JSON number")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class AnyValue:
+    """`*`: whatever is there."""
+
+    text: str
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Nothing is resolved for it."""
+        return None
+
+    @property
+    def constrains(self) -> bool:
+        """It leaves everything open."""
+        return False
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Always."""
+        del value, resolved
+        return True
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """Always."""
+        del value, resolved
+        return Match.YES
+
+
+@dataclass(frozen=True, slots=True)
+class ExactValue:
+    """One JSON value."""
+
+    text: str
+    value: Any = field(repr=False)
+    written: str | None = field(default=None, repr=False)
+    """A text that is meant as well: by a rule that has to hold, of a value without quotes."""
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Nothing is resolved for it."""
+        return None
+
+    @property
+    def constrains(self) -> bool:
+        """It is one value."""
+        return True
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Whether `value` is it, or an array of nothing else."""
+        del resolved
+        return same(value, self.value) or _allows_all(self, value)
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """Whether `value` is it or holds it."""
+        del resolved
+        for one in _everything_in(value):
+            if same(one, self.value, composed=True):
+                return Match.YES
+            if self.written is not None and one == self.written:
+                return Match.YES
+        return Match.NO
+
+
+@dataclass(frozen=True, slots=True)
+class TextValue:
+    """A text, in which `*` is any run of characters."""
+
+    text: str
+    pattern: str = field(repr=False)
+    _runs: tuple[str, ...] = field(init=False, repr=False)
+    """What stands between the stars."""
+    _composed: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_runs", tuple(self.pattern.split("*")))
+        object.__setattr__(self, "_composed", tuple(_nfc(self.pattern).split("*")))
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Nothing is resolved for it."""
+        return None
+
+    @property
+    def constrains(self) -> bool:
+        """False for stars alone."""
+        return bool(self.pattern.strip("*"))
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Whether `value` is meant to the letter, or an array of nothing else."""
+        del resolved
+        if isinstance(value, str):
+            return _fits(self._runs, value)
+        return _allows_all(self, value)
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """Whether any text in `value` is meant."""
+        del resolved
+        for one in _everything_in(value):
+            if isinstance(one, str) and _fits(self._composed, _nfc(one)):
+                return Match.YES
+        return Match.NO
+
+
+@dataclass(frozen=True, slots=True)
+class PathValue:
+    """A path, compared by where it leads."""
+
+    text: str
+    pattern: PathPattern
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Paths are resolved before they are judged."""
+        return SubjectKind.PATH
+
+    @property
+    def constrains(self) -> bool:
+        """False if it means every file."""
+        return self.pattern.constrains
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Whether the path, or each of an array, was resolved and is meant for certain."""
+        if isinstance(value, str):
+            return self.pattern.allows(resolved)
+        if not isinstance(value, list) or not isinstance(resolved, tuple):
+            return False
+        texts, several = cast("list[Any]", value), cast("tuple[Resolved, ...]", resolved)
+        return 0 < len(texts) == len(several) and all(self.pattern.allows(one) for one in several)
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """Whether any path in `value` is meant, or could not be resolved."""
+        if isinstance(value, str):
+            return self.pattern.catches(resolved)
+        several = cast("tuple[Resolved, ...]", resolved) if isinstance(resolved, tuple) else ()
+        texts = sum(1 for one in _everything_in(value) if isinstance(one, str))
+        if texts > len(several):
+            return Match.YES  # some stand where nothing resolves them
+        return max((self.pattern.catches(one) for one in several), default=Match.NO)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlValue:
+    """An address, compared by what it reaches."""
+
+    text: str
+    pattern: UrlPattern
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Nothing has to be looked up for it."""
+        return None
+
+    @property
+    def constrains(self) -> bool:
+        """False if it means every address."""
+        return self.pattern.constrains
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Whether the address, or each of an array, is one and is meant for certain."""
+        del resolved
+        if isinstance(value, str):
+            return self.pattern.allows(resolve_url(value))
+        return _allows_all(self, value)
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """Whether any address in `value` is meant, or any text in it is none."""
+        del resolved
+        texts = (one for one in _everything_in(value) if isinstance(one, str))
+        return max((self.pattern.catches(resolve_url(one)) for one in texts), default=Match.NO)
+
+
+def same(one: object, other: object, *, composed: bool = False) -> bool:
+    """Whether two JSON values are equal: numbers by value, a switch is no number, an object
+    whatever the order of its keys. With `composed` texts are compared in Unicode's composed form.
+    """
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other or (composed and _nfc(one) == _nfc(other))
+    if isinstance(one, bool) or isinstance(other, bool) or one is None or other is None:
+        return one is other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one == other
+    if isinstance(one, list) and isinstance(other, list):
+        ones, others = cast("list[Any]", one), cast("list[Any]", other)
+        return len(ones) == len(others) and all(
+            same(a, b, composed=composed) for a, b in zip(ones, others, strict=True)
+        )
+    if isinstance(one, dict) and isinstance(other, dict):
+        mine, theirs = cast("dict[str, Any]", one), cast("dict[str, Any]", other)
+        return mine.keys() == theirs.keys() and all(
+            same(held, theirs[key], composed=composed) for key, held in mine.items()
+        )
+    return False
+
+
+def _allows_all(pattern: ValuePattern, value: object) -> bool:
+    """Whether `value` is an array that is not empty, of which every element is allowed."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(pattern.allows(one, None) for one in cast("list[Any]", value))
+
+
+def _everything_in(value: object) -> Iterator[object]:
+    """A value, and whatever is inside of it, as deep as it goes."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if isinstance(one, list):
+            waiting.extend(cast("list[Any]", one))
+        elif isinstance(one, dict):
+            waiting.extend(cast("dict[str, Any]", one).values())
+
+
+def _fits(runs: tuple[str, ...], text: str) -> bool:
+    """Whether `text` is `runs` with anything between them. In one way through it: what comes
+    between two stars is best found where it stands first."""
+    if len(runs) == 1:
+        return text == runs[0]
+    first, *middle, last = runs
+    if not text.startswith(first) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for run in middle:
+        at = text.find(run, at, end)
+        if at < 0:
+            return False
+        at += len(run)
+    return at <= end
+
+
+def _nfc(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
