@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from lockgate.rules.pattern import PatternError
 
-_CLOSED_BY: Final = {"(": ")", "[": "]", "{": "}"}
+_CLOSED_BY: Final[Mapping[str, str]] = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def parts(text: str, opening: int) -> tuple[Part, ...]:
 class _Scan:
     """One way through the text, from an opening bracket."""
 
-    def __init__(self, text: str, opening: int, quotes: str, closed_by: dict[str, str]) -> None:
+    def __init__(self, text: str, opening: int, quotes: str, closed_by: Mapping[str, str]) -> None:
         self._text = text
         self._at = opening
         self._quotes = quotes

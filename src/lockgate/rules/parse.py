@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -42,8 +42,8 @@ _NAMED: Final = re.compile(r"([A-Za-z_][\w-]*)\s*=")
 """What a part that names an argument begins with."""
 _NAME: Final = re.compile(r"([^\W\d][\w.$-]*)\s*=", re.ASCII)
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=', re.DOTALL)
-_QUOTES: Final = {SubjectKind.COMMAND: "\"'"}
-_SUBJECT_WORDS: Final = {
+_QUOTES: Final[Mapping[SubjectKind, str]] = {SubjectKind.COMMAND: "\"'"}
+_SUBJECT_WORDS: Final[Mapping[SubjectKind, str]] = {
     SubjectKind.COMMAND: "a command",
     SubjectKind.PATH: "a path",
     SubjectKind.URL: "an address",

@@ -4,6 +4,7 @@ to answer for a call that can destroy (S0-08)."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from lockgate.decision import Decision
@@ -15,7 +16,7 @@ from lockgate.tools.subject import SubjectKind
 _PIN: Final = re.compile(r"[0-9a-f]{64}")
 _NOWHERE: Final = -1
 """For what is not at any character of the rule."""
-_EXAMPLE: Final = {
+_EXAMPLE: Final[Mapping[SubjectKind, str]] = {
     SubjectKind.COMMAND: "git status:*",
     SubjectKind.PATH: "./docs/**",
     SubjectKind.URL: "domain:example.com",

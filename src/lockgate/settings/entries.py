@@ -53,7 +53,7 @@ class RuleText:
         return (self.text, when, self.until, self.destructive, self.pin, self.exact)
 
 
-_SAID: Final = {
+_SAID: Final[Mapping[str, str]] = {
     **{name: name for name in ("when", "until", "destructive", "pin", "exact", "reason", "match")},
     "noMatch": "no_match",
 }
