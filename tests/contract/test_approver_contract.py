@@ -20,7 +20,7 @@ from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.calls.suspension import Ticket
 from lockgate.errors import LocalError
-from lockgate.policy.approval import Answer, Approver, Scope
+from lockgate.policy.approval import Answer, Approver, Question, Scope
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program
 from lockgate.stores.state import open_state
@@ -185,6 +185,51 @@ async def test_cancellation_passes_through(tmp_path: Path, stands: Stands, kind:
             await task
         assert await left_since(before) == ()
     assert tool.runs == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "scopes"),
+    [
+        ("terminal", set(Scope)),
+        ("queue", {Scope.ONCE, Scope.SESSION, Scope.ALWAYS}),
+        ("command", {Scope.ONCE, Scope.SESSION}),
+    ],
+)
+def test_each_says_how_far_its_answers_may_reach(kind: str, scopes: set[Scope]) -> None:
+    """A program decides nothing for good, and only who reads the question judges a tool."""
+    made: dict[str, Callable[[], Approver]] = {
+        "terminal": TerminalApprover,
+        "queue": QueueApprover,
+        "command": lambda: CommandApprover(Program("approver", "true", (), {})),
+    }
+    assert made[kind]().scopes == scopes
+
+
+class Book:
+    """Remembers what it was to keep."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str | None, Answer]] = []
+
+    def keep(self, question: Question, answer: Answer) -> None:
+        """Keeps it."""
+        self.kept.append((question.always, answer))
+
+
+@pytest.mark.parametrize("scope", [Scope.ALWAYS, Scope.READ_ONLY, Scope.ADDITIVE])
+@pytest.mark.parametrize("granted", [frozenset({Scope.ONCE, Scope.SESSION}), frozenset(Scope)])
+async def test_nobody_reaches_further_than_they_say(
+    tmp_path: Path, scope: Scope, granted: frozenset[Scope]
+) -> None:
+    """An answer beyond an approver's scopes counts once, and nothing of it is kept."""
+    tool, book = ScriptedTool("remove", server="db"), Book()
+    approver = ScriptedApprover([Answer(True, "scripted", scope)], scopes=granted)
+    with Road(tmp_path, [tool], attended=[approver], answers=book) as road:
+        assert not (await road.invoke(road.call("mcp__db__remove", {"path": "a"}))).is_error
+        [decision] = road.ledger.decisions
+    kept = scope in granted
+    assert decision.scope == (scope.value if kept else "once")
+    assert [answer.scope for _, answer in book.kept] == ([scope] if kept else [])
 
 
 class Full(SqliteTickets):

@@ -17,6 +17,7 @@ from lockgate.agent.ownership import Ownership
 from lockgate.agent.runtime import AgentRuntime, new_id
 from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
+from lockgate.app.answers import AnswersFile
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.servers import demand, make_manager, warn
@@ -171,6 +172,7 @@ async def open(
             ticket_lifetime=config.approvals.ticket_lifetime,
             digest_key=digests,
             record_content=config.audit.content,
+            answers=None if config.answers is None else AnswersFile(config.answers, around.voice),
         )
         runtime = AgentRuntime(
             id=agent_id("main"),

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lockgate.bridges.arguments import argument_lines, holds_secrets, scalar
+from lockgate.bridges.arguments import GOES_ON, argument_lines, holds_secrets, scalar
 from lockgate.policy.approval import Question
-from lockgate.showing import folded, quoted, visible
+from lockgate.showing import folded, looks_secret, masked, quoted, visible
 from lockgate.tools.origin import Origin
 from lockgate.traits import SideEffectLevel
 
 _LABEL: Final = 11
 """Columns of the words on the left."""
+_REALLY: Final = "|! "
+"""Before what an argument does not say by itself."""
 MIN_WIDTH: Final = 24
 """Columns below which a question can not be shown."""
 
@@ -48,6 +50,11 @@ def render_question(question: Question, width: int = 80, *, reveal: bool = False
     if question.arguments:
         lines.append("arguments")
         lines += argument_lines(question.arguments, width, reveal=reveal)
+        for name, paths in question.resolved.items():
+            hidden = looks_secret(name) and not reveal
+            for path in paths.split("\n"):
+                what = f"{quoted(name)} is really {masked(path) if hidden else quoted(path)}"
+                lines += folded(what, width, _REALLY, GOES_ON)
     else:
         lines += row("arguments", "none", width)
     return "\n".join(lines) + "\n"

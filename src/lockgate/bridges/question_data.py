@@ -13,11 +13,14 @@ def question_data(question: Question, *, reveal: bool) -> dict[str, Any]:
     """Everything that `render_question` shows, as JSON.
 
     Keys: `call`, `tool`, `server`, `originalName`, `source`, `level`, `destructive`, `claim`,
-    `ruling`, `arguments`, `reasons` (each `code`, `text`, `source`), `digest`, `fingerprint`,
-    `execution`, `session`, `principal`. With `reveal` the arguments are given as they are, else a
-    text with the length stands in the place of what a secret-looking key holds.
+    `ruling`, `arguments`, `resolved` (by argument, the real paths where they are others than what
+    is written, a list), `always` (the rule that an answer for always would write; null if it is not
+    offered), `reasons` (each `code`, `text`, `source`), `digest`, `fingerprint`, `execution`,
+    `session`, `principal`. With `reveal` the arguments are given as they are, else a text with the
+    length stands in the place of what a secret-looking key holds.
     """
     origin = question.origin
+    resolved = {name: paths.split("\n") for name, paths in question.resolved.items()}
     return {
         "call": question.call_id,
         "tool": question.tool,
@@ -29,6 +32,8 @@ def question_data(question: Question, *, reveal: bool) -> dict[str, Any]:
         "claim": origin.claim,
         "ruling": origin.ruling,
         "arguments": question.arguments if reveal else _masked(question.arguments, secret=False),
+        "resolved": resolved if reveal else _masked(resolved, secret=False),
+        "always": question.always,
         "reasons": [
             {"code": reason.code, "text": reason.text, "source": reason.source}
             for reason in question.reasons

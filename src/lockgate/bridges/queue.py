@@ -13,7 +13,7 @@ class QueueApprover:
     """An approver that answers every question later. It never says yes itself, nor passes on."""
 
     name = "queue"
-    scopes = frozenset({Scope.ONCE, Scope.SESSION})
+    scopes = frozenset({Scope.ONCE, Scope.SESSION, Scope.ALWAYS})
 
     async def __call__(self, question: Question) -> Reply:
         """Later: the call is suspended, for as long as `approvals.ticketLifetime` says."""

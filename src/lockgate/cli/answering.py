@@ -37,6 +37,8 @@ async def answer_ticket(id: str, answer: Answer, config: Path | None, *, as_json
     ticket = _ticket(id, settings)
     if answer.scope is Scope.SESSION and ticket.question.session_id is None:
         raise LocalError("the call was made in no session: answer it once")
+    if answer.scope is Scope.ALWAYS:
+        _check_always(ticket, answer)
     runs = answer.approved and time.time() < ticket.expires
     servers = tuple(s for s in settings.servers if s.name == _server(ticket)) if runs else ()
     if runs and not servers:
@@ -63,6 +65,17 @@ def _ticket(id: str, settings: Config) -> Ticket:
         if any(standing.id == id for standing in desk.unknowns()):
             raise LocalError(f"{id} is an open unknown: look what became of it, then say settled")
         return desk.ticket(id)
+
+
+def _check_always(ticket: Ticket, answer: Answer) -> None:
+    """Raise unless a yes for always is offered: nobody is to believe that it was kept."""
+    if not answer.approved:
+        raise LocalError("a no is given once or for the session; to refuse for good, write a rule")
+    if ticket.always is None:
+        why = "" if ticket.attended else ": it was made in an unattended run"
+        raise LocalError(
+            f"no rule would answer this call for you{why}. Answer it once, or for the session"
+        )
 
 
 def _server(ticket: Ticket) -> str | None:

@@ -86,6 +86,7 @@ def show(ticket: str, reveal: bool, config: Path | None, as_json: bool) -> None:
       lockgate approvals show 5f0c... --reveal
     """
     from lockgate.app.desk import open_desk
+    from lockgate.bridges.choices import rule_lines
     from lockgate.bridges.question import has_secrets, render_question
     from lockgate.bridges.question_data import question_data
     from lockgate.calls.suspension import TicketGone
@@ -99,11 +100,15 @@ def show(ticket: str, reveal: bool, config: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({**ticket_data(found), "question": question_data(found.question, reveal=reveal)})
         return
-    click.echo(render_question(found.question, screen_width(), reveal=reveal), nl=False)
+    width = screen_width()
+    click.echo(render_question(found.question, width, reveal=reveal), nl=False)
     if has_secrets(found.question) and not reveal:
         click.echo("(--reveal shows the masked values)")
     click.echo(f"asked      {when(found.created)}, answered no after {when(found.expires)}")
     click.echo(f"to answer  lockgate approvals answer {found.id} yes|no")
+    if found.always is not None:
+        click.echo("           with --scope always also by this rule, in every attended run:")
+        click.echo("\n".join(rule_lines(found.always, width)))
 
 
 @approvals_group.command("answer")
@@ -112,10 +117,11 @@ def show(ticket: str, reveal: bool, config: Path | None, as_json: bool) -> None:
 @click.option(
     "-s",
     "--scope",
-    type=click.Choice(["once", "session"]),
+    type=click.Choice(["once", "session", "always"]),
     default="once",
     show_default=True,
-    help="How far the answer reaches: this call, or the rest of its session.",
+    help="How far the answer reaches: this call, the rest of its session, or for always exactly"
+    " this call in attended runs.",
 )
 @click.option("--note", default="", help="What to tell the model with a no.")
 @config_option
@@ -128,12 +134,14 @@ def answer(id: str, word: str, scope: str, note: str, config: Path | None, as_js
     one is told so. A ticket stays open if the server can not be started. A no starts nothing.
 
     For a session, an answer covers further calls of the tool; of one that can destroy, exactly this
-    call. See lockgate grants.
+    call. A yes for always writes the rule that `approvals show` tells into your own answers; not
+    every question offers it. See lockgate grants.
 
     \b
     Examples:
       lockgate approvals answer 5f0c... yes
       lockgate approvals answer 5f0c... no --note "not on a Friday"
+      lockgate approvals answer 5f0c... yes --scope always
       lockgate approvals answer u-1f2e... settled
     \b
     Exit codes: 0 the call ran and succeeded, or your no was taken; 1 the tool

@@ -87,5 +87,8 @@ class Config:
     """The files it was read from, in the order of the layers."""
     state_dir: Path | None = None
     """Where records, tickets and grants go; None: `$XDG_STATE_HOME/lockgate/<project>`."""
+    answers: Path | None = None
+    """The file of what a person answers for good, read as a layer if it is there; None, as when the
+    configuration is made by hand: nothing is kept for good."""
     project_dir: Path | None = None
     """The directory relative paths and the file roots start from; None: the working directory."""

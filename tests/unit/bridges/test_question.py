@@ -303,3 +303,18 @@ def test_a_megabyte_is_rendered_quickly(asking_about: Changed) -> None:
     """By the length of the text, not by its square."""
     text = render_question(asking_about(arguments={"x": "lorem ipsum " * 100_000}))
     assert text.count("lorem") + text.count("lore\n") >= 99_000
+
+
+def test_where_a_path_leads_is_marked(asking_about: Changed) -> None:
+    """After the arguments, behind a mark that no argument can have; secret ones by their length."""
+    resolved = {"path": "/etc/\u202ex\n/b", "token_file": "/secret"}
+    question = asking_about(arguments={"path": "|! a", "token_file": "t"}, resolved=resolved)
+    shown = render_question(question)
+    assert shown.endswith(
+        '| path: "|! a"\n'
+        "| token_file: [masked, 1 character]\n"
+        '|! "path" is really "/etc/\\u202ex"\n'
+        '|! "path" is really "/b"\n'
+        '|! "token_file" is really [masked, 7 characters]\n'
+    )
+    assert '"token_file" is really "/secret"' in render_question(question, reveal=True)

@@ -28,3 +28,13 @@ def test_secrets_are_masked_unless_revealed(asking_about: Callable[..., Question
     assert shown["headers"][1]["secrets"]["deep"][2:4] == [True, None]
     assert shown["headers"][1]["secrets"]["deep"][4:] == ["[masked, 1 character]", ""]
     assert question_data(question, reveal=True)["arguments"] == ARGUMENTS
+
+
+def test_real_paths_and_the_rule_are_told(asking_about: Callable[..., Question]) -> None:
+    """Each real path by itself, masked under a secret-looking name; the rule as it would stand."""
+    question = asking_about(resolved={"path": "/a\n/b", "key_file": "/c"}, always='t(a="b")')
+    data = question_data(question, reveal=False)
+    assert data["resolved"] == {"path": ["/a", "/b"], "key_file": ["[masked, 2 characters]"]}
+    assert data["always"] == 't(a="b")'
+    assert question_data(question, reveal=True)["resolved"]["key_file"] == ["/c"]
+    assert question_data(asking_about(), reveal=False)["always"] is None

@@ -342,7 +342,33 @@ async def test_without_a_terminal_it_passes(tmp_path: Path, question: Question) 
 
 
 def test_what_it_may_grant() -> None:
-    """Once, and for the session."""
+    """Everything: a person reads what each answer means."""
     approver = TerminalApprover()
     assert approver.name == "terminal"
-    assert approver.scopes == {Scope.ONCE, Scope.SESSION}
+    assert approver.scopes == set(Scope)
+
+
+@pytest.mark.req("S0-08")
+async def test_a_rule_is_read_before_it_is_written(person: Person, asking_about: Changed) -> None:
+    """What `always` would write is shown in full above the prompt, and one word gives it."""
+    rule = 'mcp__git__git_reset(repo_path=".")'
+    async with asked(person, asking_about(always=rule)) as task:
+        person.type("always\n")
+        assert await reply(task) == Answer(True, "terminal", Scope.ALWAYS)
+    task = asyncio.ensure_future(TerminalApprover(person.device)(asking_about(always=rule)))
+    assert f"| {rule}\n" in await person.see(PROMPT)
+    person.type("a\n")
+    assert await reply(task) == no()
+
+
+@pytest.mark.parametrize("word", ["read-only", "additive"])
+async def test_a_word_on_the_tool_is_an_answer(
+    person: Person, asking_about: Changed, word: str
+) -> None:
+    """Where it can be kept, in full letters only; else it is no answer at all."""
+    async with asked(person, asking_about(judgeable=True)) as task:
+        person.type(f"{word}\n")
+        assert await reply(task) == Answer(True, "terminal", Scope(word))
+    async with asked(person, asking_about()) as task:
+        person.type(f"{word}\n")
+        assert await reply(task) == no()
