@@ -109,6 +109,7 @@ def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
         if _withholds(rule):
             for tool in index.reading:
                 matching[tool.name].append(rule)
+            for tool in index.naming:
                 withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _withholds has looked: it is a path pattern
         if not bound:
             unbound.append(rule)
@@ -128,13 +129,17 @@ class _Index:
         self._of_original: defaultdict[tuple[str, str], list[Registered]] = defaultdict(list)
         self.reading: list[Registered] = []
         """Tools of ours that a `Read(...)` rule holds for as well."""
+        self.naming: list[Registered] = []
+        """Tools of ours that may name a file beside the one they were asked about."""
         for name, entry in snapshot.entries.items():
             origin = entry.definition.origin
             if origin.server is not None:
                 self._of_server[origin.server].append(entry)
                 self._of_original[origin.server, origin.original_name].append(entry)
-            elif name in READING and _kind(entry) is SubjectKind.PATH:
-                self.reading.append(entry)
+            elif _kind(entry) is SubjectKind.PATH:
+                self.naming.append(entry)
+                if name in READING:
+                    self.reading.append(entry)
 
     def candidates(self, pattern: ToolPattern) -> list[Registered]:
         if pattern.server is not None and pattern.tool is None:
