@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
+import msgspec
+
 from lockgate.calls.onward import RulesOnward
-from lockgate.calls.paths import resolve_path
+from lockgate.calls.paths import BarredTrees, resolve_path
 from lockgate.rules.about import AboutTool
 from lockgate.rules.url import resolve_url
 from lockgate.tools.context import Environment
@@ -30,6 +32,9 @@ def resolve(
     wanted = {s.parameter: (s.kind, s.default) for s in declared}
     for name in about.paths:
         wanted.setdefault(name, (SubjectKind.PATH, None))
+    server = tool.definition.origin.server
+    if server is not None and server in environment.server_dirs:
+        environment = msgspec.structs.replace(environment, cwd=environment.server_dirs[server])
     found: dict[str, Resolved] = {}
     for name, (kind, default) in wanted.items():
         value = arguments.get(name, default)
@@ -39,7 +44,10 @@ def resolve(
         elif isinstance(value, list):
             texts = cast("list[Any]", value)
             found[name] = tuple(resolver(t, environment) for t in texts if isinstance(t, str))
-    return Subjects(found, about.withheld, _onward(declared, about, arguments))
+    withheld = about.withheld
+    if environment.barred and any(s.kind is SubjectKind.PATH for s in declared):
+        withheld = (*withheld, BarredTrees(environment.barred))
+    return Subjects(found, withheld, _onward(declared, about, arguments))
 
 
 def _onward(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -37,6 +38,8 @@ class Environment(msgspec.Struct, frozen=True):
     """Real paths of the configuration in force: what writes there is always asked about (B-13)."""
     home: Path | None = None
     """What `~` stands for in a path; None: nothing does."""
+    server_dirs: Mapping[str, Path] = MappingProxyType({})
+    """By server, the directory that its relative paths start from; `cwd` for others."""
 
 
 class Execution(msgspec.Struct, frozen=True):
