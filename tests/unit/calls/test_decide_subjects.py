@@ -37,7 +37,7 @@ from lockgate.traits import SideEffectLevel
 READ, MUTATE = SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING
 ALLOW, ASK, DENY = Decision.ALLOW, Decision.ASK, Decision.DENY
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
-HOME = ResolvedPath("a.txt", "/work/a.txt", "/work/a.txt", "/work")
+HOME = ResolvedPath("a.txt", "/place/a.txt", "/place/a.txt", "/place")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ TOOLS = {"reads": (None, "reads"), "writes": (None, "writes"), "mcp__x__far": ("
 
 def a_call(name: str) -> Call:
     """A call with a path; what it resolves to is a fact."""
-    execution = Execution("e", "test", whole(MUTATE), True, Environment(Path("/work")), "s")
+    execution = Execution("e", "test", whole(MUTATE), True, Environment(Path("/place")), "s")
     return Call("c", name, {"path": "a.txt"}, execution)
 
 
@@ -128,9 +128,9 @@ def laxity(verdict: Verdict) -> int:
 PATHS = st.builds(
     ResolvedPath,
     given=st.just("a.txt"),
-    lexical=st.sampled_from(["/work/a.txt", "/work/link"]),
-    real=st.sampled_from(["/work/a.txt", "/work/secret/k", "/etc/passwd"]),
-    root=st.sampled_from(["/work", None]),
+    lexical=st.sampled_from(["/place/a.txt", "/place/link"]),
+    real=st.sampled_from(["/place/a.txt", "/place/secret/k", "/etc/passwd"]),
+    root=st.sampled_from(["/place", None]),
     control=st.sampled_from([None, "the configuration in force"]),
     barred=st.booleans(),
     problem=st.sampled_from([None, None, "it can not be looked up"]),
@@ -140,7 +140,7 @@ RULES = st.lists(
         a_rule,
         st.sampled_from(Decision),
         st.sampled_from(sorted(TOOLS)),
-        st.sampled_from([None, "/", "/work/", "/work/secret/"]),
+        st.sampled_from([None, "/", "/place/", "/place/secret/"]),
     ),
     max_size=4,
 )
@@ -165,7 +165,11 @@ def test_a_call_is_decided_by_its_subjects(
 
 
 @given(
-    NAMES, PATHS, RULES, st.sampled_from([None, "/", "/work/secret/"]), st.sampled_from([ASK, DENY])
+    NAMES,
+    PATHS,
+    RULES,
+    st.sampled_from([None, "/", "/place/secret/"]),
+    st.sampled_from([ASK, DENY]),
 )
 def test_a_strict_rule_never_allows_more(
     name: str, path: ResolvedPath, rules: list[Rule], below: str | None, word: Decision
@@ -226,7 +230,7 @@ def test_a_servers_world_has_roots_of_its_own() -> None:
 def test_a_control_file_is_asked_about_over_every_rule(name: str) -> None:
     """When it is to be written; reading one is reading."""
     control = replace(HOME, control="a file that decides what programs may do")
-    rule = a_rule(ALLOW, name, "/work/")
+    rule = a_rule(ALLOW, name, "/place/")
     assert isinstance(decide(a_call(name), SNAPSHOT, facts(HOME, rule)), Run)
     verdict = decide(a_call(name), SNAPSHOT, facts(control, rule))
     assert isinstance(verdict, Ask)
@@ -259,7 +263,7 @@ def test_a_rule_that_fails_on_a_subject_is_a_deny() -> None:
 
 def test_without_arguments_only_what_holds_for_all_is_said() -> None:
     """A rule by path is told as one that depends on the call."""
-    bound = bind(RuleSet((a_rule(DENY, "reads", "/work/secret/"),)), SNAPSHOT)
+    bound = bind(RuleSet((a_rule(DENY, "reads", "/place/secret/"),)), SNAPSHOT)
     opinion = bound.about("reads").whatever(attended=True)
     assert opinion.decision is None
     assert [note.code for note in opinion.notes] == ["by_call"]
