@@ -3,12 +3,14 @@
     scripts/shell-differential [--lines 2000] [--seed N]
 
 Lines are made up until as many were let through by a rule that allows every command, which is the
-hardest case: all that stands between the line and the shell is what the analysis understood.
+hardest case: all that stands between the line and the shell is what the analysis understood. Then
+the same once more by calls of the tool, under rules that allow each stub by its name.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import random
 import sys
 import tempfile
@@ -19,8 +21,9 @@ from lockgate.decision import Decision
 from lockgate.rules.command.line import Analysis, analyse
 from lockgate.rules.command.pattern import CommandPattern
 from lockgate.rules.command.verdict import judge
-from recording_shell import Argv, RecordingShell
+from recording_shell import Argv, Recorded, RecordingShell
 from shell_lines import made_line
+from tool_shell import ToolShell
 
 EVERYTHING = (CommandPattern.parse("*"),)
 
@@ -30,13 +33,17 @@ def runnable(analysis: Analysis) -> bool:
     return all(command.name is not None and "/" not in command.name for command in analysis.certain)
 
 
-def faults(line: str, analysis: Analysis, shell: RecordingShell) -> list[str]:
-    """What the shell did that the analysis of an allowed line does not say."""
+def differences(line: str, analysis: Analysis, recorded: Recorded) -> list[str]:
+    """What happened that the analysis of a line does not say."""
     listed = {command.literal for command in analysis.commands}
-    recorded = shell.run(line)
     found = [f"{line!r} started {argv!r}" for argv in recorded.commands if argv not in listed]
     found += [f"{line!r} made the file {name!r}" for name in recorded.files]
     return found
+
+
+def faults(line: str, analysis: Analysis, shell: RecordingShell) -> list[str]:
+    """What the shell did that the analysis of an allowed line does not say."""
+    return differences(line, analysis, shell.run(line))
 
 
 def allowed(lines: Iterable[str]) -> Iterator[tuple[str, Analysis]]:
@@ -71,10 +78,37 @@ def compare(lines: Iterable[str], count: int, folder: Path) -> tuple[list[str], 
     return found, started
 
 
+async def compare_tool(
+    lines: Iterable[str], count: int, folder: Path
+) -> tuple[list[str], int, int]:
+    """Make calls of the tool until `count` lines were let through: faults, commands, refused.
+
+    What is not let through must have done nothing at all.
+    """
+    found: list[str] = []
+    started = ran = refused = 0
+    with ToolShell(folder) as shell:
+        for line in lines:
+            analysis = analyse(line)
+            if not runnable(analysis):
+                continue
+            through, recorded = await shell.run(line)
+            if through:
+                ran += 1
+                started += len(recorded.commands)
+                found += differences(line, analysis, recorded)
+            else:
+                refused += 1
+                found += differences(line, Analysis((), frozenset()), recorded)
+            if ran == count:
+                break
+    return found, started, refused
+
+
 def main() -> int:
     """Compare many lines and print what differs. Exit code 1 if anything does."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--lines", type=int, default=2000, help="allowed lines to run")
+    parser.add_argument("--lines", type=int, default=2000, help="allowed lines to run, each way")
     parser.add_argument("--seed", type=int, help="repeat an earlier run")
     options = parser.parse_args()
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
@@ -82,8 +116,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         found, started = compare(made_lines(seed), options.lines, Path(folder))
     print(f"{options.lines} lines with {len(started)} commands, {len(found)} faults")
-    print(*found, sep="\n")
-    return 1 if found else 0
+    with tempfile.TemporaryDirectory() as folder:
+        calls = compare_tool(made_lines(seed + 1), options.lines, Path(folder))
+        more, count, refused = asyncio.run(calls)
+    print(
+        f"{options.lines} calls of the tool with {count} commands, {refused} refused, "
+        f"{len(more)} faults"
+    )
+    print(*found, *more, sep="\n")
+    return 1 if found or more else 0
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ Argv: TypeAlias = tuple[str, ...]
 
 BASH: Final = "/bin/bash"
 SECONDS: Final = 2
+"""After which a line is killed; loops without an end are among them."""
 FOLLOWED: Final = ("bash", "sh", "env", "nice", "nohup", "timeout", "stdbuf")
 STUBS: Final = (
     "git", "ls", "cat", "grep", "head", "tee", "touch", "rm", "find", "xargs", "sudo", "npm",
@@ -68,17 +69,37 @@ class RecordingShell:
         file.write_text(f"#!{BASH}\n{body}", "utf-8")
         file.chmod(0o755)
 
-    def run(self, line: str) -> Recorded:
-        """Run `line`; after two seconds it is killed, and what it did until then counts."""
+    @property
+    def path(self) -> str:
+        """The PATH that holds the stubs alone."""
+        return str(self._bin)
+
+    @property
+    def prelude(self) -> str:
+        """What is run before the line."""
+        return _PRELUDE.format(log=self._log, off=_TURNED_OFF)
+
+    def clear(self) -> None:
+        """Make what is recorded next all that there is."""
         shutil.rmtree(self._work, ignore_errors=True)
         self._work.mkdir()
         shutil.rmtree(self._log, ignore_errors=True)
         self._log.mkdir()
-        prelude = _PRELUDE.format(log=self._log, off=_TURNED_OFF)
+
+    def recorded(self) -> Recorded:
+        """What has happened since."""
+        made = sorted(file.name for file in self._work.iterdir())
+        # A file for each process: bash writes what it prints line by line, and pipes run at once.
+        logs = [file.read_bytes() for file in sorted(self._log.iterdir())]
+        return Recorded(tuple([argv for log in logs for argv in _parse(log)]), tuple(made))
+
+    def run(self, line: str) -> Recorded:
+        """Run `line`; after two seconds it is killed, and what it did until then counts."""
+        self.clear()
         child = subprocess.Popen(
-            [BASH, "--noprofile", "--norc", "-c", prelude + line],
+            [BASH, "--noprofile", "--norc", "-c", self.prelude + line],
             cwd=self._work,
-            env={"PATH": str(self._bin)},
+            env={"PATH": self.path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -94,10 +115,7 @@ class RecordingShell:
             except ProcessLookupError:
                 pass
             child.wait()
-        made = sorted(file.name for file in self._work.iterdir())
-        # A file for each process: bash writes what it prints line by line, and pipes run at once.
-        logs = [file.read_bytes() for file in sorted(self._log.iterdir())]
-        return Recorded(tuple([argv for log in logs for argv in _parse(log)]), tuple(made))
+        return self.recorded()
 
 
 def _parse(log: bytes) -> Iterable[Argv]:

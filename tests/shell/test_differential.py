@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from differential import compare, faults, made_lines
+from differential import compare, compare_tool, faults, made_lines
 from lockgate.decision import Decision
 from lockgate.rules.command.line import analyse
 from recording_shell import BASH, RecordingShell
@@ -31,6 +31,27 @@ def test_the_shell_does_what_was_understood(tmp_path: Path) -> None:
     found, started = compare(made_lines(20_261_130), 150, tmp_path)
     assert found == []
     assert len(started) > 200
+
+
+@pytest.mark.req("B-09")
+async def test_the_tool_runs_what_was_understood_and_nothing_else(tmp_path: Path) -> None:
+    """By whole calls, unattended: a line that rules let through starts what was listed; one that
+    they do not let through starts nothing."""
+    found, started, refused = await compare_tool(made_lines(20_261_201), 60, tmp_path)
+    assert found == []
+    assert started > 80
+    assert refused > 60
+
+
+@pytest.mark.req("B-09")
+async def test_the_tool_runs_the_corpus(tmp_path: Path) -> None:
+    """Lines of the corpus that may not run under their own rules, under rules that allow every
+    stub: those that are then let through, and all others."""
+    lines = [case.line for case in cases() if case.expected is not Decision.ALLOW]
+    found, started, refused = await compare_tool(lines, len(lines), tmp_path)
+    assert found == []
+    assert started > 40
+    assert refused > 300
 
 
 def test_a_planted_miss_is_seen(tmp_path: Path) -> None:

@@ -42,6 +42,13 @@ def line_rule(
     )
 
 
+def named_rule(name: str) -> Rule:
+    """The allow rule for one command by its name, whatever characters that has, in any run."""
+    text = f"Bash({name}:*)"
+    pattern = CommandPattern(text, (name,), more=True)
+    return Rule(Decision.ALLOW, text, None, "Bash", "any", subject=pattern, destructive=True)
+
+
 class ShellRoad(Road):
     """A road with `Bash` alone, in `folder/work`, its only file root. Use it in a `with`.
 
