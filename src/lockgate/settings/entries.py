@@ -217,7 +217,7 @@ class Verdicts:
             draft = read_section(self.section, value, inner)
             if len(at.findings.problems) > before:
                 continue
-            if not draft:
+            if not draft.keys() - {"pin"}:
                 inner.fault(value, "says nothing", f"keys: {', '.join(self.section.names)}")
                 continue
             try:
@@ -250,6 +250,7 @@ def _verdict(draft: Draft) -> Verdict:
         concurrent=told(
             "concurrent", ConcurrencyBehavior.CONCURRENT_SAFE, ConcurrencyBehavior.SEQUENTIAL
         ),
+        pin=draft["pin"].value if "pin" in draft else None,
     )
 
 

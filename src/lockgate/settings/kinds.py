@@ -18,6 +18,7 @@ MAX_SECONDS = 86_400.0
 
 _DURATION = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,12})?)(ms|s|m|h|d)?")
 _UNIT: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": MAX_SECONDS}
+_PIN = re.compile(r"[0-9a-fA-F]{64}")
 _DURATION_HINT = "write 30s, 500ms, 2m or a number of seconds; over 0 and at most 24h"
 _DAYS_HINT = "write 30m, 12h, 7d or a number of seconds; over 0 and at most "
 
@@ -110,6 +111,23 @@ class Duration(_LaterWins):
             shown = _shown(node, from_variable)
             return at.fault(node, f"{shown} is no usable duration", hint)
         return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Pin(_LaterWins):
+    """The digest of a tool's definition."""
+
+    words: str = "64 hexadecimal digits"
+
+    def read(self, node: Node, at: At) -> str | Missing:
+        """The digits, in lower case."""
+        hint = "lockgate pins show TOOL prints it"
+        found = scalar_text(node, at, wanted="a digest", hint=hint)
+        if isinstance(found, Missing):
+            return MISSING
+        if not _PIN.fullmatch(found[0]):
+            return at.fault(node, "is not 64 hexadecimal digits", hint)
+        return found[0].lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from lockgate.settings.kinds import Choice, Switch, Text, scalar_text
+from lockgate.settings.kinds import Choice, Pin, Switch, Text, scalar_text
 from lockgate.settings.nodes import Listing, Node, Place, Scalar, Table, kind_of
 from lockgate.settings.reading import MISSING, At, Key, Missing, Section
 
@@ -20,7 +20,6 @@ _MOMENT: Final = re.compile(
     r"(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 )
 _UNTIL_HINT: Final = "write 2027-01-01, or 2027-01-01T08:00:00+09:00"
-_PIN: Final = re.compile(r"[0-9a-fA-F]{64}")
 
 
 class _LaterWins:
@@ -54,23 +53,6 @@ class Moment(_LaterWins):
         except (ValueError, OverflowError):
             pass
         return at.fault(node, f"{text[:40]!r} is no day, nor a time with its offset", _UNTIL_HINT)
-
-
-@dataclass(frozen=True, slots=True)
-class Pin(_LaterWins):
-    """The digest of a tool's definition."""
-
-    words: str = "64 hexadecimal digits"
-
-    def read(self, node: Node, at: At) -> str | Missing:
-        """The digits, in lower case."""
-        hint = "lockgate pins show TOOL prints it"
-        found = scalar_text(node, at, wanted="a digest", hint=hint)
-        if isinstance(found, Missing):
-            return MISSING
-        if not _PIN.fullmatch(found[0]):
-            return at.fault(node, "is not 64 hexadecimal digits", hint)
-        return found[0].lower()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from lockgate.settings.kinds import (
     Directory,
     Duration,
     Many,
+    Pin,
     Switch,
     Text,
 )
@@ -59,6 +60,14 @@ VERDICT: Final = Section(
             "Whether a second run with the same arguments changes nothing more.",
         ),
         Key("concurrent", Switch(), None, "nothing", "Whether calls of it may overlap."),
+        Key(
+            "pin",
+            Pin(),
+            None,
+            "none",
+            "The digest of the definition it was given for. Under another one it counts only where"
+            " it is strict, and nothing that the server claims of the tool does.",
+        ),
     ),
     also_called=MappingProxyType(
         {

@@ -20,7 +20,15 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.host.adapter import McpTool
 from lockgate.mcp.host.holder import ServerHolder
-from lockgate.mcp.host.pins import NoPins, PinBook, PinState, Standing, pin_state, withheld
+from lockgate.mcp.host.pins import (
+    NoPins,
+    PinBook,
+    PinState,
+    Standing,
+    pin_state,
+    verdict_state,
+    withheld,
+)
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.seen import SeenServer, SeenServers, recalled, sighted
 from lockgate.mcp.host.settings import PinPolicy, ServerSettings, Verdict
@@ -271,6 +279,7 @@ class Manager:
                 continue
             # The one place: every registered definition is ruled on here (S0-11).
             verdict = settings.verdicts.get(listed.name)
+            pin = verdict_state(verdict, pin, fingerprint)
             ruling = resolve(listed.claims, settings.annotation_trust, verdict, pin)
             tool = McpTool(settings, source, listed, fingerprint, ruling, self._tracing)
             try:

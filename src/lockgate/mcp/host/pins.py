@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Protocol
 
-from lockgate.mcp.host.settings import PinPolicy
+from lockgate.mcp.host.settings import PinPolicy, Verdict
 from lockgate.tools.fingerprint import Fingerprint
 
 
@@ -51,7 +51,8 @@ class PinState:
 
     standing: Standing
     changed: tuple[str, ...] = ()
-    """Of a CHANGED one: the fields of the fingerprint that differ, sorted; never empty there."""
+    """Of a CHANGED one: the fields of the fingerprint that differ, sorted; empty there if all that
+    is known is that a verdict was given for another definition."""
 
 
 UNPINNED: Final = PinState(Standing.UNPINNED)
@@ -70,6 +71,13 @@ def pin_state(
     if pin.digest == fingerprint.digest:
         return PinState(Standing.SAME)
     return PinState(Standing.CHANGED, pin.changed(fingerprint) or ("digest",))
+
+
+def verdict_state(verdict: Verdict | None, state: PinState, fingerprint: Fingerprint) -> PinState:
+    """`state`, unless the verdict on the tool was given for another definition: then CHANGED."""
+    if verdict is None or verdict.pin is None or verdict.pin == fingerprint.digest:
+        return state
+    return state if state.standing is Standing.CHANGED else PinState(Standing.CHANGED)
 
 
 def withheld(policy: PinPolicy, state: PinState, server: str) -> str | None:

@@ -49,6 +49,9 @@ class Verdict:
     destructive: DestructiveBehavior | None = None
     idempotent: IdempotencyBehavior | None = None
     concurrent: ConcurrencyBehavior | None = None
+    pin: str | None = None
+    """Digest of the one definition it was given for; under another one it loosens nothing (B-06).
+    """
 
     def __post_init__(self) -> None:
         if (

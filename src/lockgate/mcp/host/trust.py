@@ -61,7 +61,8 @@ def resolve(
     if pin.standing is Standing.CHANGED:
         said = _strict(said)
         if trusted:
-            trusted, doubt = False, "it changed since it was pinned"
+            trusted = False
+            doubt = "it changed since it was " + ("pinned" if pin.changed else "judged")
 
     level, level_from, level_why = _axis(
         said.level,
@@ -154,6 +155,7 @@ def _strict(said: Verdict) -> Verdict:
         _only(said.destructive, DestructiveBehavior.DESTRUCTIVE),
         _only(said.idempotent, IdempotencyBehavior.NON_IDEMPOTENT),
         _only(said.concurrent, ConcurrencyBehavior.SEQUENTIAL),
+        said.pin,
     )
 
 
@@ -166,6 +168,9 @@ def _pinned(pin: PinState) -> tuple[str, str | None]:
     match pin.standing:
         case Standing.SAME:
             return "it is what was pinned", None
+        case Standing.CHANGED if not pin.changed:
+            what = "the verdict on it was given for another definition"
+            return what, f"{what}; until a new one is given nothing loosens for it"
         case Standing.CHANGED:
             what = f"it changed since it was pinned: {', '.join(pin.changed)}"
             return what, f"{what}; until it is reviewed nothing loosens for it"

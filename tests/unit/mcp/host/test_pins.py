@@ -212,3 +212,33 @@ async def test_what_would_be_ruled_can_be_looked_at_before_it_is_decided(
     would = manager.rule(settings, put, loose, PinState(Standing.SAME))
     assert would.level is SideEffectLevel.READ_ONLY
     assert registry.snapshot().tools[1].is_destructive
+
+
+@pytest.mark.req("B-06")
+@pytest.mark.parametrize("policy", [WARN, OFF])
+async def test_a_verdict_given_for_another_definition_loosens_nothing(
+    managed: MakeManager, policy: PinPolicy
+) -> None:
+    """Its pin is held against what is listed, whatever pins say: with another definition its loose
+    part does not count, nor does the claim of a trusted server, and what is strict does."""
+    book = await _book(managed)
+    digest = book.pins["s"]["read"].digest
+    loose = Verdict(level=SideEffectLevel.READ_ONLY, pin=digest)
+    strict = Verdict(idempotent=IdempotencyBehavior.NON_IDEMPOTENT, pin=digest)
+    held: list[Registry] = []
+    for server in (BEFORE, AFTER):
+        for verdict in (loose, strict):
+            held.append(Registry())
+            settings = _settings(policy, verdicts={"read": verdict})
+            await managed({"s": server}, settings).start(held[-1])
+    same, _, changed, still = (registry.snapshot().tools[0] for registry in held)
+    assert same.is_read_only
+    assert same.definition.origin.ruling == "verdict"
+    assert "pin" not in same.definition.origin.reasons
+    assert changed.is_destructive
+    assert still.is_destructive
+    assert not still.is_idempotent
+    for tool_ in (changed, still):
+        reason = tool_.definition.origin.reasons["pin"]
+        assert reason == "the verdict on it was given for another definition"
+    assert any("until a new one is given" in r for r in changed.definition.origin.remarks)
