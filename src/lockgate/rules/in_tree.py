@@ -72,7 +72,7 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
         "Bash",
         SubjectKind.COMMAND,
-        frozenset({"command", "timeout"}),
+        frozenset({"command", "directory", "timeout"}),
         destructive=True,
         doc="runs programs",
     ),

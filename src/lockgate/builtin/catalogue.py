@@ -1,0 +1,63 @@
+"""The tools that come with lockgate, made by name. None is there unless a configuration names it.
+
+Each is imported when it is made: who has none of them loads neither a shell's grammar nor a client
+for the web.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
+
+from lockgate.errors import LocalError
+from lockgate.tools.tool import Tool
+
+_Environ: TypeAlias = Mapping[str, str]
+
+
+def in_tree(names: Iterable[str], environ: Mapping[str, str]) -> tuple[Tool, ...]:
+    """The tools of these names, in their order. `environ` is the host's environment.
+
+    Raises `LocalError` for a name that is none; `rules.in_tree` has all of them.
+    """
+    made: list[Tool] = []
+    for name in names:
+        if name not in _MAKERS:
+            raise LocalError(f"no tool of lockgate's is called {name!r}")
+        made.append(_MAKERS[name](environ))
+    return tuple(made)
+
+
+def _read(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.files.read import Read
+
+    return Read()
+
+
+def _write(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.files.write import Write
+
+    return Write()
+
+
+def _edit(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.files.edit import Edit
+
+    return Edit()
+
+
+def _bash(environ: _Environ) -> Tool:
+    from lockgate.builtin.shell.bash import Bash
+
+    return Bash(environ)
+
+
+_MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
+    "Read": _read,
+    "Write": _write,
+    "Edit": _edit,
+    "Bash": _bash,
+}
