@@ -1,20 +1,28 @@
-"""The rule for exactly one call: what an answer for always is written down as. Pure."""
+"""The rule for exactly one call: what an answer for always is written down as, and how it is read.
+
+Pure.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
+from lockgate.rules.matcher import Match, Parameter
+from lockgate.rules.parameters import ExactValue, same
 from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.rules.rule import Rule
 from lockgate.showing import holds_secret, looks_secret, visible
+from lockgate.tools.subject import Resolved, SubjectKind
 
 MAX_RULE: Final = 2_000
 """Characters that a rule may have: what is longer nobody reads before it is written."""
 
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-"""Arguments that a rule can name without quotes."""
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
+"""Arguments that a rule names without quotes."""
 _PLAIN: Final = frozenset({"\n", "\t"})
 """Characters that are shown as escapes and may still be written: JSON has words for them."""
 
@@ -33,13 +41,61 @@ def exact_rule_text(tool_name: str, arguments: Mapping[str, Any]) -> str | None:
         pattern = parse_pattern(tool_name)
     except PatternError:
         return None
-    if pattern.tool is None or not all(_NAME.fullmatch(name) for name in arguments):
+    if pattern.tool is None or not _fit_to_write(arguments):
         return None
-    if not _fit_to_write(arguments):
-        return None
-    values = (f"{name}={_literal(value)}" for name, value in arguments.items())
+    values = (f"{_named(name)}={_literal(value)}" for name, value in arguments.items())
     text = f"{tool_name}({', '.join(values)})"
     return text if len(text) <= MAX_RULE and visible(text) == text else None
+
+
+@dataclass(frozen=True, slots=True)
+class OneValue:
+    """One JSON value and no other: where any pattern else means an array of it as well."""
+
+    text: str
+    value: Any = field(repr=False)
+
+    @property
+    def kind(self) -> SubjectKind | None:
+        """Nothing is resolved for it."""
+        return None
+
+    @property
+    def constrains(self) -> bool:
+        """It is one value."""
+        return True
+
+    def allows(self, value: Any, resolved: Resolved | None) -> bool:
+        """Whether `value` is it."""
+        del resolved
+        return same(value, self.value)
+
+    def catches(self, value: Any, resolved: Resolved | None) -> Match:
+        """The same: an exact rule is an allow rule."""
+        return Match.YES if self.allows(value, resolved) else Match.NO
+
+
+def exactly(rule: Rule) -> Rule:
+    """An exact rule in which each argument is the one value that is written, as JSON.
+
+    Raises `PatternError` for a pattern of another kind: it would mean more than one call.
+    """
+    read: list[Parameter] = []
+    for parameter in rule.parameters:
+        pattern = parameter.pattern
+        if not isinstance(pattern, ExactValue):
+            raise PatternError(
+                f"says exact: true, and its argument {parameter.name!r} is no JSON value",
+                -1,
+                f"write {parameter.name}={json.dumps(pattern.text, ensure_ascii=False)} if this"
+                " text is meant",
+            )
+        read.append(Parameter(parameter.name, OneValue(pattern.text, pattern.value)))
+    return replace(rule, parameters=tuple(read))
+
+
+def _named(name: str) -> str:
+    return name if _NAME.fullmatch(name) else _literal(name)
 
 
 def _literal(value: object) -> str:
@@ -51,8 +107,12 @@ def _fit_to_write(arguments: Mapping[str, Any]) -> bool:
 
     Values that are not there (null, a switch, nothing) are no secret under any name.
     """
-    waiting: list[tuple[bool, Any]] = [(looks_secret(name), value) for name, value in arguments.items()]
+    waiting: list[tuple[bool, Any]] = [
+        (looks_secret(name), value) for name, value in arguments.items()
+    ]
     left = MAX_RULE
+    if not all(name and _readable(name) for name in arguments):
+        return False
     while waiting:
         secret, value = waiting.pop()
         left -= 1

@@ -25,6 +25,7 @@ from lockgate.decision import Decision
 from lockgate.errors import ConfigError, Problem
 from lockgate.rules.brackets import Part, inner, parts
 from lockgate.rules.command.pattern import CommandPattern, CommandPatternError
+from lockgate.rules.exact import exactly
 from lockgate.rules.in_tree import IN_TREE, InTreeTool
 from lockgate.rules.matcher import Parameter, SubjectPattern
 from lockgate.rules.parameters import ValuePatternError, parse_value
@@ -92,6 +93,8 @@ def parse_rule(
             reason=reason,
         )
         check_terms(rule, says_when=when is not None)
+        if exact:
+            rule = exactly(rule)
     except PatternError as error:
         place = f"at character {error.position + 1} " if text and error.position >= 0 else ""
         what = f"the rule {text!r}"
