@@ -19,7 +19,9 @@ MAX_ATTEMPTS: Final = 2
 
 _ANSWERED: Final = Fate.ANSWERED
 
-_NEEDS_MORE_THAN_TIME: Final = frozenset({ErrorKind.UNAUTHORIZED, ErrorKind.RATE_LIMITED})
+_NEEDS_MORE_THAN_TIME: Final = frozenset(
+    {ErrorKind.UNAUTHORIZED, ErrorKind.RATE_LIMITED, ErrorKind.DENIED, ErrorKind.INVALID_ARGUMENTS}
+)
 """Proven not executed, and an immediate repeat would be answered the same."""
 
 

@@ -55,7 +55,15 @@ def test_what_was_not_sent_may_be_sent_again(tool: Tool) -> None:
     assert another_try(tool, Fate.NOT_SENT, 1, same_invocation=False).allowed
 
 
-@pytest.mark.parametrize("kind", [ErrorKind.UNAUTHORIZED, ErrorKind.RATE_LIMITED])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        ErrorKind.UNAUTHORIZED,
+        ErrorKind.RATE_LIMITED,
+        ErrorKind.DENIED,
+        ErrorKind.INVALID_ARGUMENTS,
+    ],
+)
 def test_what_would_be_refused_again_is_not_tried(kind: ErrorKind) -> None:
     """Where only time or a person helps, an immediate repeat is noise."""
     again = another_try(PLAIN, Fate.NOT_SENT, 1, same_invocation=True, kind=kind)

@@ -1,0 +1,1 @@
+"""Tools that read the web: over `lockgate.web`, as text, marked as data from outside."""
