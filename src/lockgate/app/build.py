@@ -20,6 +20,7 @@ from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.bridges.command import CommandApprover
 from lockgate.bridges.queue import QueueApprover
@@ -45,7 +46,6 @@ from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
 from lockgate.stores.state import open_state
 from lockgate.stores.tickets import SqliteTickets
-from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
 
@@ -184,7 +184,9 @@ async def open(
         )
     plan = GatePlan(
         config=replace(config, state_dir=state_dir),
-        environment=Environment(config.project_dir or around.cwd, threads=threads),
+        environment=make_environment(
+            config, state_dir, cwd=around.cwd, environ=around.environ, threads=threads
+        ),
         attended=attended,
         session_id=None if entry is Entry.CLI else new_id(),
         entry=entry,

@@ -181,8 +181,9 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         """The call as it was made, for the road of today.
 
         `within` narrows its bounds to what is allowed today; `environment` gives what belongs to
-        a process, the pool of threads; directories are the ticket's own. `entry` is the road by
-        which it comes back; the record of its suspension has the first one.
+        a process, the pool of threads, and what is barred and in force today. It starts from the
+        ticket's own directory, and its file roots are those that were the ticket's and are today's.
+        `entry` is the road by which it comes back; the record of its suspension has the first one.
         """
         offer = None if self.offer is None else frozenset(self.offer)
         bounds = whole(SideEffectLevel(self.ceiling), offer)
@@ -190,6 +191,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         if environment is None:
             environment = Environment(cwd, roots)
         else:
+            roots = _within_both(roots, environment.roots)
             environment = msgspec.structs.replace(environment, cwd=cwd, roots=roots)
         execution = Execution(
             id=self.execution,
@@ -209,6 +211,13 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             parent_call=self.parent_call,
             timeout=self.timeout,
         )
+
+
+def _within_both(some: tuple[Path, ...], others: tuple[Path, ...]) -> tuple[Path, ...]:
+    """The directories that lie in a root of either."""
+    inner = [one for one in some if any(one.is_relative_to(other) for other in others)]
+    outer = [other for other in others if any(other.is_relative_to(one) for one in some)]
+    return tuple(dict.fromkeys([*inner, *outer]))
 
 
 def ticket_for(

@@ -1,0 +1,62 @@
+"""Where the calls of a gate are made: the directories they start from, reach, and never reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+
+from lockgate.calls.paths import real_path
+from lockgate.errors import ConfigError
+from lockgate.process.program import expand_home
+from lockgate.settings.config import Config
+from lockgate.settings.layers import locate
+from lockgate.tools.context import Environment
+
+
+def make_environment(
+    config: Config,
+    state_dir: Path,
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    threads: Executor | None = None,
+) -> Environment:
+    """The environment of every call of a gate, each path of it real. `cwd` and `environ` are those
+    of the process."""
+    project = config.project_dir or cwd
+    barred = [state_dir]
+    control = list(config.sources)
+    if config.answers is not None:
+        barred.append(config.answers.parent)
+    try:
+        layers = locate(project, environ, project / "lockgate.yaml")
+    except ConfigError:  # no home: then there is no person's configuration either
+        pass
+    else:
+        # All of lockgate's state, the answers for other projects too, and the person's own policy.
+        barred += [layers.accepted_dir.parent, layers.person.parent]
+        control.append(layers.project)
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    return Environment(
+        _real(project),
+        roots=tuple(map(_real, config.roots)),
+        threads=threads,
+        barred=_each(barred),
+        control=_each(control),
+        home=_real(Path(home)) if Path(home).is_absolute() else None,
+        server_dirs={
+            server.name: _real(Path(expand_home(str(server.endpoint.cwd or cwd), environ)))
+            for server in config.servers
+        },
+    )
+
+
+def _real(path: Path) -> Path:
+    return Path(real_path(str(path.absolute())))
+
+
+def _each(paths: list[Path]) -> tuple[Path, ...]:
+    """Each by where it really is, and by the name it goes by: a link may be put in its place."""
+    named = [path.absolute() for path in paths]
+    return tuple(dict.fromkeys([*map(_real, paths), *named]))

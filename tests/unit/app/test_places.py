@@ -1,0 +1,81 @@
+"""Where the calls of a gate are made: every directory by where it really is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lockgate.app.places import make_environment
+from lockgate.calls.paths import resolve_path
+from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.settings.config import Config
+from lockgate.settings.layers import locate
+from lockgate.tools.context import Environment
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """Directories reached by way of a link, as `/tmp` is on some systems."""
+    real = tmp_path.resolve() / "real"
+    for name in ("home", "project/sub", "state"):
+        (real / name).mkdir(parents=True)
+    (tmp_path / "by-link").symlink_to("real")
+    return tmp_path.resolve() / "by-link"
+
+
+def environment(base: Path, config: Config) -> Environment:
+    environ = {"HOME": str(base / "home")}
+    return make_environment(config, base / "state", cwd=base / "project", environ=environ)
+
+
+def test_directories_are_real(base: Path) -> None:
+    """Paths are compared with them by where they really are."""
+    config = Config(
+        servers=(
+            ServerSettings("one", StdioEndpoint("x", cwd=base / "project" / "sub")),
+            ServerSettings("two", StdioEndpoint("x", cwd=Path("~"))),
+        ),
+        roots=(base / "project",),
+        project_dir=base / "project",
+    )
+    made = environment(base, config)
+    real = base.resolve()
+    assert (made.cwd, made.roots, made.home) == (real / "project", (made.cwd,), real / "home")
+    assert made.server_dirs == {"one": real / "project" / "sub", "two": real / "home"}
+    assert resolve_path("sub", made).root == str(real / "project")
+
+
+def test_all_of_lockgates_state_and_the_persons_policy_are_barred(base: Path) -> None:
+    """The state of other projects too, which holds their answers; by real path and by name."""
+    made = environment(base, Config(project_dir=base / "project"))
+    layers = locate(base / "project", {"HOME": str(base / "home")})
+    for path in (
+        base / "state" / "state.db",
+        layers.answers,
+        layers.accepted_dir / "x",
+        layers.state_dir.parent / "another" / "answers.yaml",
+        layers.person,
+    ):
+        assert resolve_path(str(path), made).barred, path
+        assert resolve_path(str(path.parent.resolve() / path.name), made).barred, path
+    assert not resolve_path("sub", made).barred
+    assert not resolve_path("~/.config/other", made).barred
+
+
+def test_the_files_in_force_are_control_files(base: Path) -> None:
+    """Whatever they are called."""
+    named = base / "project" / "own-name.yaml"
+    made = environment(base, Config(sources=(named,), project_dir=base / "project"))
+    assert resolve_path("own-name.yaml", made).control == "the configuration that is in force"
+    assert resolve_path("lockgate.yaml", made).control == "the configuration that is in force"
+    assert resolve_path("other.yaml", made).control is None
+
+
+def test_without_a_home_there_is_no_tilde_and_the_state_is_barred(base: Path) -> None:
+    """A program without HOME names its state directory itself."""
+    made = make_environment(Config(), base / "state", cwd=base / "project", environ={})
+    assert made.home is None
+    assert resolve_path(str(base / "state"), made).barred
+    assert resolve_path("~/x", made).problem is not None
