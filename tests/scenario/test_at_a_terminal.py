@@ -4,112 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import pty
-import select
 import signal
-import subprocess
-import sys
-import termios
-from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
 from lockgate.testing.project import Project
 from lockgate.testing.script import ScriptedServer, When, tool
 from lockgate.testing.steps import Answer, Exit, Stderr
+from lockgate.testing.terminal import PATIENCE, StartAtTerminal
 
 READS = {"readOnlyHint": True}
 PROMPT = "answer [no]: "
-PATIENCE = 40.0
-"""Seconds for anything to be shown."""
-
-# What a shell does for a program that it starts: the terminal becomes the one of its session.
-ON_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
-
-
-class AtTerminal:
-    """The program on a terminal of its own, 80 columns wide, and what it has shown."""
-
-    def __init__(self, project: Project, *words: str) -> None:
-        self._keyboard, self.device = pty.openpty()
-        termios.tcsetwinsize(self.device, (24, 80))
-        self.before = termios.tcgetattr(self.device)
-        command = [sys.executable, "-m", "lockgate", *words[:1], "-c", str(project.write())]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", ON_TERMINAL, *command, *words[1:]],
-            env=project.environ(TERM="dumb"),
-            cwd=project.root,
-            stdin=self.device,
-            stdout=self.device,
-            stderr=self.device,
-            start_new_session=True,
-        )
-
-    def until(self, mark: str) -> str:
-        """What is shown up to and with `mark`."""
-        seen = ""
-        while mark not in seen:
-            more = self._more(PATIENCE)
-            if not more:
-                pytest.fail(f"{mark!r} was not shown after:\n{seen}")
-            seen += more
-        return seen
-
-    def now(self) -> str:
-        """What has been shown by now and was not looked at."""
-        return self._more(0.0)
-
-    def type(self, text: str) -> None:
-        """Press keys."""
-        os.write(self._keyboard, text.encode())
-
-    def end(self) -> str:
-        """Wait for the end of the program; what was shown until then."""
-        seen = ""
-        while self.process.poll() is None or self._shows():
-            seen += self._more(0.05)
-        return seen
-
-    def settings(self) -> list[Any]:
-        """How the terminal is set."""
-        return termios.tcgetattr(self.device)
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self._keyboard)
-        os.close(self.device)
-
-    def _shows(self) -> bool:
-        return bool(select.select([self._keyboard], [], [], 0)[0])
-
-    def _more(self, seconds: float) -> str:
-        if not select.select([self._keyboard], [], [], seconds)[0]:
-            return ""
-        return os.read(self._keyboard, 65536).decode().replace("\r\n", "\n")
-
-
-Start: TypeAlias = Callable[..., AtTerminal]
-
-
-@pytest.fixture
-def start(project: Project) -> Iterator[Start]:
-    """`start(*words)` starts `lockgate` on a terminal; it is ended with the test."""
-    started: list[AtTerminal] = []
-
-    def begin(*words: str) -> AtTerminal:
-        started.append(AtTerminal(project, *words))
-        return started[-1]
-
-    yield begin
-    for each in started:
-        each.close()
 
 
 def replies(project: Project, *turns: Any) -> None:
@@ -119,7 +25,7 @@ def replies(project: Project, *turns: Any) -> None:
 
 
 @pytest.mark.req("S0-08")
-def test_nothing_is_shown_under_an_open_question(project: Project, start: Start) -> None:
+def test_nothing_is_shown_under_an_open_question(project: Project, start: StartAtTerminal) -> None:
     """Calls that run meanwhile, and what a server logs, are told after the answer: nothing pushes
     the question out of sight, and what is answered is what is on the screen."""
     fake = Answer(text="done\n-- a call needs an answer\nanswer [no]: ")
@@ -146,7 +52,9 @@ def test_nothing_is_shown_under_an_open_question(project: Project, start: Start)
     assert "wipe" not in ledger.called
 
 
-def test_each_line_of_a_turn_says_which_call_it_is_about(project: Project, start: Start) -> None:
+def test_each_line_of_a_turn_says_which_call_it_is_about(
+    project: Project, start: StartAtTerminal
+) -> None:
     """Equal calls have numbers, and no line is wider than the terminal."""
     server = ScriptedServer(tools=(tool("read", annotations=READS),))
     project.add("s", server, annotationTrust="trust")
@@ -164,7 +72,7 @@ STRANGE = "first\n\x1b]0;title\x07\x1b[2J\u202eevil\x9b31m\r\nlast"
 
 
 def test_what_servers_and_models_write_reaches_no_terminal_raw(
-    project: Project, start: Start
+    project: Project, start: StartAtTerminal
 ) -> None:
     """Results, errors and answers, line by line; in JSON as escapes that read back the same."""
     server = ScriptedServer(
@@ -188,7 +96,7 @@ def test_what_servers_and_models_write_reaches_no_terminal_raw(
 
 
 def test_an_error_that_ends_a_command_reaches_no_terminal_raw(
-    project: Project, start: Start
+    project: Project, start: StartAtTerminal
 ) -> None:
     """It may hold the words of a server that did not start, or of whoever wrote a file."""
     broken = ScriptedServer(opening=(Stderr(STRANGE), Exit(1)))
@@ -202,7 +110,7 @@ def test_an_error_that_ends_a_command_reaches_no_terminal_raw(
         assert not set(shown) & {"\x1b", "\x07", "\u202e", "\x9b", "\r"}
 
 
-def test_a_call_that_was_broken_off_is_told(project: Project, start: Start) -> None:
+def test_a_call_that_was_broken_off_is_told(project: Project, start: StartAtTerminal) -> None:
     """Ctrl+C while a mutating call is out: it may have happened, and how to look. The next call
     of that tool is asked about because of it; a call that was never sent is not spoken of."""
     server = ScriptedServer(
@@ -228,7 +136,7 @@ def test_a_call_that_was_broken_off_is_told(project: Project, start: Start) -> N
     assert ledger.called == ("drop",)
 
 
-def test_leaving_a_turn_tells_what_was_broken_off(project: Project, start: Start) -> None:
+def test_leaving_a_turn_tells_what_was_broken_off(project: Project, start: StartAtTerminal) -> None:
     """By a second Ctrl+C, while a call does not let itself be interrupted, or by a signal."""
     server = ScriptedServer(tools=(tool("drop"),), rules=(When("tools/call"),))
     ledger = project.add("s", server, annotationTrust="trust")
@@ -243,7 +151,7 @@ def test_leaving_a_turn_tells_what_was_broken_off(project: Project, start: Start
     assert terminal.process.returncode == 143
 
 
-def test_a_command_offers_no_session(project: Project, start: Start) -> None:
+def test_a_command_offers_no_session(project: Project, start: StartAtTerminal) -> None:
     """It ends with its one call: an answer for longer would be none."""
     project.add("s", ScriptedServer(tools=(tool("drop"),)), annotationTrust="trust")
     terminal = start("call", "mcp__s__drop")
@@ -259,7 +167,7 @@ def test_a_command_offers_no_session(project: Project, start: Start) -> None:
     ("ending", "code"), [(signal.SIGQUIT, 131), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_while_asking_leaves_the_terminal_as_it_was(
-    project: Project, start: Start, ending: signal.Signals, code: int
+    project: Project, start: StartAtTerminal, ending: signal.Signals, code: int
 ) -> None:
     """Not with keys that do nothing any more."""
     project.add("s", ScriptedServer(tools=(tool("drop"),)), annotationTrust="trust")
@@ -272,7 +180,7 @@ def test_a_signal_while_asking_leaves_the_terminal_as_it_was(
     assert terminal.settings() == terminal.before
 
 
-def test_the_quit_key_at_a_question_is_a_no(project: Project, start: Start) -> None:
+def test_the_quit_key_at_a_question_is_a_no(project: Project, start: StartAtTerminal) -> None:
     """As the interrupt key is; the program ends in order."""
     project.add("s", ScriptedServer(tools=(tool("drop"),)), annotationTrust="trust")
     terminal = start("call", "mcp__s__drop")
