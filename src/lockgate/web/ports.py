@@ -10,5 +10,7 @@ UNSAFE: Final[frozenset[int]] = frozenset(
     | {427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636}
     | {989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665}
     | {6666, 6667, 6668, 6669, 6679, 6697, 10080}
+    | {6379, 11211}
 )
-"""Other services that a request can talk into something: the "bad ports" of the Fetch standard."""
+"""Other services that a request can talk into something: the "bad ports" of the Fetch standard, and
+Redis and memcached, which take each line of a request for a command."""

@@ -15,19 +15,6 @@ from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registered, Registry
 from lockgate.tools.subject import ResolvedUrl, Subject, SubjectKind
-from lockgate.tools.tool import ToolDefinition
-
-
-class Fetcher(ScriptedTool):
-    """A tool with an address."""
-
-    @property
-    def definition(self) -> ToolDefinition:
-        plain = super().definition
-        subjects = (Subject(SubjectKind.URL, "url"),)
-        return ToolDefinition(
-            plain.name, plain.description, plain.input_schema, plain.origin, subjects=subjects
-        )
 
 
 def rule(decision: Decision, pattern: str, **more: object) -> Rule:
@@ -46,7 +33,8 @@ def rule(decision: Decision, pattern: str, **more: object) -> Rule:
 def registered() -> Registered:
     """The tool, as decisions read it."""
     registry = Registry()
-    registry.register(Fetcher("Fetcher", destructive=False))
+    subjects = (Subject(SubjectKind.URL, "url"),)
+    registry.register(ScriptedTool("Fetcher", destructive=False, subjects=subjects))
     found = registry.snapshot().get("Fetcher")
     assert found is not None
     return found

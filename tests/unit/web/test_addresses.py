@@ -181,6 +181,7 @@ def test_only_whole_labels_at_the_end_make_a_name_local(host: str) -> None:
         ("http://a.de:25/", True),
         ("https://a.de:6667/", True),
         ("http://a.de:10080/", True),
+        ("http://a.de:6379/", True),
     ],
 )
 def test_ports_of_other_services_are_refused(address: str, refused: bool) -> None:
