@@ -55,9 +55,17 @@ def _bash(environ: _Environ) -> Tool:
     return Bash(environ)
 
 
+def _web_fetch(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.web.fetch import WebFetch
+
+    return WebFetch()
+
+
 _MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
     "Read": _read,
     "Write": _write,
     "Edit": _edit,
     "Bash": _bash,
+    "WebFetch": _web_fetch,
 }
