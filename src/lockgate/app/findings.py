@@ -10,10 +10,12 @@ from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
+from lockgate.rules.in_tree import IN_TREE
 from lockgate.rules.pattern import parse_pattern
 from lockgate.rules.rule import Rule
 from lockgate.settings.config import ApproverProgram, Config
 from lockgate.showing import visible_error
+from lockgate.tools.subject import SubjectKind
 
 
 def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -22,6 +24,7 @@ def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
         *_programs(config, environ),
         *_model(config),
         *_rules(config),
+        *_past_the_shell(config),
         *_offers(config),
     )
 
@@ -65,12 +68,9 @@ def _rules(config: Config) -> Iterator[Finding]:
     rules = config.rules.rules
     for rule in rules:
         where = rule.source or "permissions"
-        if rule.server is None:
-            yield Finding(
-                where,
-                f'the rule "{rule.text}" names a local tool, and the command line has none',
-                "it counts where a program gives tools of its own to lockgate.open",
-            )
+        if rule.server is None and (absent := _absent(rule.tool, config)):
+            what, hint = absent
+            yield Finding(where, f'the rule "{rule.text}" names {what}', hint)
         if rule.decision is Decision.DENY:
             continue
         stricter = next((other for other in rules if _covers(other, rule)), None)
@@ -83,21 +83,57 @@ def _rules(config: Config) -> Iterator[Finding]:
             )
 
 
+def _past_the_shell(config: Config) -> Iterator[Finding]:
+    """A rule that keeps a tool of ours from files says nothing of the commands that are allowed."""
+    rules = config.rules.rules
+    allow = next(
+        (r for r in rules if r.decision is Decision.ALLOW and _kind(r) is SubjectKind.COMMAND), None
+    )
+    if allow is None or allow.tool not in config.builtin:
+        return
+    for rule in rules:
+        strict = rule.decision is not Decision.ALLOW
+        if strict and rule.tool in config.builtin and _kind(rule) is SubjectKind.PATH:
+            yield Finding(
+                rule.source or "permissions",
+                f'the rule "{rule.text}" holds for {rule.tool} alone: a command that '
+                f'"{allow.text}" allows reads and writes whatever its user can',
+                f"what commands reach is decided by what {allow.tool} is allowed to run",
+            )
+            return
+
+
+def _kind(rule: Rule) -> SubjectKind | None:
+    return None if rule.subject is None else rule.subject.kind
+
+
 def _offers(config: Config) -> Iterator[Finding]:
     """Offers of tools that no server has."""
     for text in config.agent.offer or ():
-        if parse_pattern(text).server is None:
-            yield Finding(
-                "agent.offer",
-                f'"{text}" names a local tool, and the command line has none',
-                "it counts where a program gives tools of its own to lockgate.open",
-            )
+        pattern = parse_pattern(text)
+        if pattern.server is None and (absent := _absent(pattern.tool, config)):
+            what, hint = absent
+            yield Finding("agent.offer", f'"{text}" names {what}', hint)
+
+
+def _absent(tool: str | None, config: Config) -> tuple[str, str] | None:
+    """Why a command of ours has no tool of that name, which is no server's, and what to do."""
+    if tool is None or tool in config.builtin:
+        return None
+    if tool in IN_TREE:
+        listed = ", ".join((*config.builtin, tool))
+        return f"{tool}, which is not among `builtin`", f"to have the tool: builtin: [{listed}]"
+    return (
+        "a local tool, and the command line has none",
+        "it counts where a program gives tools of its own to lockgate.open",
+    )
 
 
 def _covers(other: Rule, rule: Rule) -> bool:
     """Whether `other` is stricter and matches every call that `rule` matches."""
     return (
         other.decision > rule.decision
+        and other.bare
         and other.server == rule.server
         and (other.tool is None or other.tool == rule.tool)
     )
