@@ -107,7 +107,7 @@ async def open(
     state_dir = config.state_dir or locate(around.cwd, around.environ).state_dir
     registry = Registry()
     async with Ownership() as made:
-        registry.register_all(tools)
+        registry.register_all((*_in_tree(config, around), *tools))
         state = open_state(state_dir / "state.db", secrets.token_hex(8))
         made.own("state database", _closing(state.close))
         digests = _key(state_dir / "digest.key")
@@ -202,6 +202,15 @@ def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     if not isinstance(source, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
         raise LocalError(f"source must be a Config, a path or None, not {type(source).__name__}")
     return load(locate(around.cwd, around.environ, source), around.environ)
+
+
+def _in_tree(config: Config, around: Surroundings) -> tuple[Tool, ...]:
+    """The tools of ours that the configuration names."""
+    if not config.builtin:
+        return ()
+    from lockgate.builtin.catalogue import in_tree
+
+    return in_tree(config.builtin, around.environ)
 
 
 def _key(path: Path) -> bytes:
