@@ -99,8 +99,7 @@ def keep_answer(path: Path, answered: Answered) -> None:
         standing = [kept for kept in _found(text, path) if kept.answered.key == answered.key]
         if [kept.answered for kept in standing] == [answered]:
             return text
-        for kept in standing:
-            text = _without(text, kept, path)
+        text, _ = _without_all(text, path, lambda kept: kept.answered.key == answered.key)
         return _with(text, answered, path)
 
     _change(path, change)
@@ -120,10 +119,8 @@ def take_back(path: Path, ids: frozenset[str] | None) -> frozenset[str]:
     gone: set[str] = set()
 
     def change(text: str) -> str:
-        wanted = [kept for kept in _found(text, path) if ids is None or kept.id in ids]
-        gone.update(kept.id for kept in wanted)
-        for kept in wanted:
-            text = _without(text, kept, path)
+        text, out = _without_all(text, path, lambda kept: ids is None or kept.id in ids)
+        gone.update(out)
         return text
 
     if read_file(path) is not None:
@@ -210,9 +207,21 @@ def _holds(text: str, answered: Answered, path: Path) -> bool:
     return [k.answered for k in _found(text, path) if k.answered.key == answered.key] == [answered]
 
 
+def _without_all(
+    text: str, path: Path, meant: Callable[[KeptAnswer], bool]
+) -> tuple[str, frozenset[str]]:
+    """The text without every answer that is `meant`, and which those were."""
+    gone: set[str] = set()
+    # One at a time: each cut moves what stands behind it.
+    while kept := next(filter(meant, _found(text, path)), None):
+        text = _without(text, kept, path)
+        gone.add(kept.id)
+    return text, frozenset(gone)
+
+
 def _without(text: str, kept: KeptAnswer, path: Path) -> str:
     root = parsed(text, path)
-    wanted = [one.answered for one in _found(text, path) if one.id != kept.id]
+    wanted = [one.answered for one in _found(text, path) if one != kept]
     answered = kept.answered
     if isinstance(answered, AnsweredRule):
         allow = _at(root, _ALLOW)
