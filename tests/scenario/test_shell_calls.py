@@ -210,6 +210,17 @@ async def test_a_directory_outside_the_roots_is_asked_about(tmp_path: Path) -> N
         assert (await road.line("pwd", directory="in")).text == str(road.work / "in")
 
 
+async def test_no_line_starts_in_the_state_of_lockgate(tmp_path: Path) -> None:
+    """Not even with a yes."""
+    approver = ScriptedApprover.always(True)
+    with ShellRoad(tmp_path, attended=[approver]) as road:
+        place = road.environment
+        assert place.barred
+        refused = await road.line("pwd", directory=str(place.barred[0]))
+    assert refused.kind is ErrorKind.DENIED
+    assert approver.questions == []
+
+
 class Swapping:
     """Says yes, and puts a link in the place of the directory that was asked about."""
 

@@ -27,6 +27,8 @@ class InTreeTool:
     """Whether an allow rule has to say so (S0-08)."""
     doc: str
     """What it lets an agent do, for whoever accepts a file that brings it."""
+    line: str | None = None
+    """The argument that is a shell line, which no pattern for texts may judge."""
 
 
 def _table(*tools: InTreeTool) -> Mapping[str, InTreeTool]:
@@ -58,14 +60,14 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
         "Write",
         SubjectKind.PATH,
-        frozenset({"path", "content"}),
+        frozenset({"path", "content", "stamp", "create_directories"}),
         destructive=True,
         doc="writes whole files",
     ),
     InTreeTool(
         "Edit",
         SubjectKind.PATH,
-        frozenset({"path", "old", "new", "replace_all"}),
+        frozenset({"path", "old", "new", "stamp", "replace_all"}),
         destructive=True,
         doc="changes files",
     ),
@@ -75,6 +77,7 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
         frozenset({"command", "directory", "timeout"}),
         destructive=True,
         doc="runs programs",
+        line="command",
     ),
     InTreeTool(
         "WebFetch",

@@ -28,7 +28,7 @@ from lockgate.rules.command.pattern import CommandPattern, CommandPatternError
 from lockgate.rules.exact import exactly
 from lockgate.rules.in_tree import IN_TREE, InTreeTool
 from lockgate.rules.matcher import Parameter, SubjectPattern
-from lockgate.rules.parameters import ValuePatternError, parse_value
+from lockgate.rules.parameters import ExactValue, ValuePatternError, parse_value
 from lockgate.rules.path import PathPatternError
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.rules.places import Places
@@ -206,6 +206,12 @@ class _Reader:
                 )
             except (ValuePatternError, PathPatternError, UrlPatternError) as error:
                 raise PatternError(error.message, value.at, error.hint) from None
+            if tool is not None and name == tool.line and not isinstance(pattern, ExactValue):
+                raise PatternError(
+                    f"takes the line in {name!r} for any text, in which a command can hide",
+                    value.at,
+                    f"write {tool.name}(git status:*) for a command, or the whole line in quotes",
+                )
             read[name] = Parameter(name, pattern)
         return replace(rule, parameters=tuple(read.values()), rest=rest)
 

@@ -241,7 +241,7 @@ def test_a_subject_is_read_by_the_kind_of_its_tool(
     ("text", "named", "rest"),
     [
         ('Bash(command="git add . && git push")', {"command": '"git add . && git push"'}, False),
-        ("Bash(command = x)", {"command": "x"}, False),
+        ("Bash(directory = x)", {"directory": "x"}, False),
         ("Read(path=path:./docs/**, limit=3)", {"path": "path:./docs/**", "limit": "3"}, False),
         ("Bash(...)", {}, True),
         ("Bash( ... )", {}, True),
@@ -263,6 +263,22 @@ def test_arguments_are_split_at_top_level_commas(
     assert found == ({"a b": '{"x": [1, 2]}', "c": "text:a\\,b"} if named is None else named)
     assert rule.rest is rest
     assert rule.subject is None
+
+
+@pytest.mark.req("B-09")
+@pytest.mark.parametrize("decision", list(Decision))
+@pytest.mark.parametrize("value", ["git *", "*", "text:git status", "git status", "path:./x"])
+def test_a_line_is_no_text_for_a_pattern(value: str, decision: Decision) -> None:
+    """`git *` would let `git status; rm x` through as a text, and keep `ls; git x` from nobody:
+    a line is judged by its commands, or is this very line in quotes."""
+    found = problem(f"Bash(command={value})", decision, places=PLACES)
+    assert "in which a command can hide" in found.message
+    assert found.hint is not None
+    assert "Bash(git status:*)" in found.hint
+    exact = parse_rule(
+        'Bash(command="git status; ls")', decision, destructive=decision is Decision.ALLOW
+    )
+    assert exact.parameters[0].pattern.allows("git status; ls", None)
 
 
 def test_without_places_a_path_is_an_error() -> None:
