@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from lockgate.decision import Decision
 from lockgate.rules.about import AboutTool
@@ -22,11 +22,15 @@ from lockgate.tools.naming import server_prefix
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.subject import NO_SUBJECTS, SubjectKind, Subjects
 
-READING = frozenset({"Grep", "Glob", "Edit"})
+READING: Final = frozenset({"Grep", "Glob", "Edit"})
 """Tools of ours that a strict rule written `Read(...)` holds for as well: they show or need what is
 in a file."""
-_OPEN = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames")
+_OPEN: Final = frozenset(
+    {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"}
+    | {"patternProperties", "propertyNames", "dependentSchemas", "dependencies"}
+)
 """What else in a schema may speak of a parameter."""
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class BoundRules:
@@ -109,14 +113,17 @@ def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
         if _withholds(rule):
             for tool in index.reading:
                 matching[tool.name].append(rule)
+                bound = True
             for tool in index.naming:
                 withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _withholds has looked: it is a path pattern
         if not bound:
             unbound.append(rule)
-    by_tool = {
-        name: AboutTool(entry, matching[name], failed[name], tuple(withheld[name]))
-        for name, entry in snapshot.entries.items()
-    }
+    by_tool: dict[str, AboutTool] = {}
+    for name, entry in snapshot.entries.items():
+        try:
+            by_tool[name] = AboutTool(entry, matching[name], failed[name], tuple(withheld[name]))
+        except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
+            by_tool[name] = AboutTool(entry, (), matching[name])
     return BoundRules(rules, by_tool, tuple(unbound))
 
 
@@ -186,8 +193,12 @@ def _fits(rule: Rule, tool: Registered) -> bool:
         return False
     if rule.subject is not None and rule.subject.kind is not _kind(tool):
         return False
-    schema = tool.definition.input_schema
-    known = schema.get("properties")
-    if any(word in schema for word in _OPEN) or not isinstance(known, Mapping):
+    if not rule.parameters:
         return True
+    schema = tool.definition.input_schema
+    known = schema.get("properties", _NOTHING)
+    if not _OPEN.isdisjoint(schema) or not isinstance(known, Mapping):
+        return True
+    if schema.get("additionalProperties", not known) is not False:
+        return True  # it says, or says nothing at all, of what else there may be
     return all(parameter.name in known for parameter in rule.parameters)

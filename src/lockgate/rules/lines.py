@@ -1,0 +1,92 @@
+"""All command rules about one tool, and what they say of a shell line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final, Self
+
+from lockgate.decision import Decision, Reason
+from lockgate.rules.command.pattern import CommandPattern
+from lockgate.rules.opinion import SILENT, RuleOpinion, failure_of, reason_of
+from lockgate.rules.rule import Rule
+from lockgate.tools.subject import Resolved
+
+_NOT_ALLOWED: Final = "not_allowed"
+
+
+class CommandRules:
+    """Command rules by list, made ready to be held against lines. Immutable."""
+
+    __slots__ = ("_allow", "_ask", "_deny", "_rule_of", "rules")
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        """`rules` each have a command pattern for their subject."""
+        self.rules = tuple(rules)
+        self._allow = _patterns(rules, Decision.ALLOW)
+        self._ask = _patterns(rules, Decision.ASK)
+        self._deny = _patterns(rules, Decision.DENY)
+        self._rule_of: Mapping[Reason, Rule] = MappingProxyType(
+            {reason: rule for rule in reversed(rules) for reason in _reasons(rule)}
+        )
+        """The verdict on a line names patterns; here is which rule each reason comes from."""
+
+    def having(self, more: Sequence[Rule]) -> Self:
+        """These and some more."""
+        return type(self)((*self.rules, *more)) if more else self
+
+    def judge(self, line: Resolved | None) -> RuleOpinion:
+        """What they say of a line, and what is doubtful about it by itself.
+
+        `line` is an `Analysis`. Of anything else that is there it is not known what it runs.
+        """
+        # Late: the shell's grammar is only for those who have a tool that runs lines.
+        from lockgate.rules.command.line import Analysis
+        from lockgate.rules.command.verdict import judge
+
+        if line is None:
+            return SILENT
+        if not isinstance(line, Analysis):
+            strict = [rule for rule in self.rules if rule.decision is not Decision.ALLOW]
+            return failure_of(strict) if strict else SILENT
+        decided = judge(line, self._allow, self._deny, self._ask)
+        reasons: list[Reason] = []
+        deciding: dict[int, Rule] = {}
+        missed: list[Reason] = []
+        for reason in decided.reasons:
+            if reason.code == _NOT_ALLOWED:
+                missed.append(reason)
+                continue
+            rule = self._rule_of.get(reason)
+            if rule is not None:
+                deciding[id(rule)] = rule
+            why = f": {rule.reason}" if rule is not None and rule.reason else ""
+            reasons.append(Reason(reason.code, reason.text + why, reason.source) if why else reason)
+        # That some command is not allowed is no question of its own, but what to know of it.
+        notes = tuple(missed) if self._allow else ()
+        if not reasons:
+            return RuleOpinion(None, (), (), notes) if notes else SILENT
+        return RuleOpinion(decided.decision, tuple(reasons), tuple(deciding.values()), notes)
+
+
+def _patterns(rules: Sequence[Rule], decision: Decision) -> tuple[CommandPattern, ...]:
+    return tuple(
+        rule.subject
+        for rule in rules
+        if rule.decision is decision and isinstance(rule.subject, CommandPattern)
+    )
+
+
+def _reasons(rule: Rule) -> tuple[Reason, ...]:
+    """What the verdict on a line says where it goes by this rule: it knows the pattern alone."""
+    pattern = rule.subject
+    if not isinstance(pattern, CommandPattern):
+        return ()
+    known = replace(rule, text=pattern.text, source=pattern.source, reason=None)
+    may = f"the deny rule {pattern.text} may match"
+    return (reason_of(known), Reason("deny_rule_may_match", may, pattern.source))
+
+
+NO_COMMANDS: Final = CommandRules(())
+"""Of a tool that no command rule speaks of."""
