@@ -222,6 +222,18 @@ def terminal_only_at_the_edge(source: Source) -> Seen:
             yield node.lineno, f"{module} outside the command line"
 
 
+def http_only_in_web(source: Source) -> Seen:
+    """One client examines addresses and redirects; a second one would be a way around it."""
+    if source.inside("web/"):
+        return
+    clients = {"aiohttp", "http.client", "urllib.request", "requests", "httpx", "httpx2"}
+    for node, module, name in imports_of(source.tree):
+        parts = module.split(".")
+        heads = {parts[0], ".".join(parts[:2]), f"{module}.{name}"}
+        if clients & heads:
+            yield node.lineno, f"{module} outside web/, which guards what is reached"
+
+
 def pure_reads_nothing(source: Source) -> Seen:
     """What decides is handed what it needs: no files, no output, no clock."""
     if not source.inside(*PURE):
@@ -293,6 +305,7 @@ CHECKS: tuple[Check, ...] = (
     root_is_for_users,
     only_declared_dependencies,
     terminal_only_at_the_edge,
+    http_only_in_web,
     pure_reads_nothing,
     no_drawers,
     no_long_file,

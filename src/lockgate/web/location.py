@@ -136,12 +136,12 @@ def _ipv6(text: str) -> str:
 
 
 def _encoded(text: str) -> str:
-    from yarl import URL
-
     if text.isascii():
         return text.lower()
     if len(text) > 253:
         raise LocationError("the host is no valid name")
+    from yarl import URL
+
     try:
         return URL.build(scheme="http", host=text).raw_host or ""
     except ValueError:

@@ -26,14 +26,10 @@ class SystemLookup:
     async def __call__(self, host: str) -> tuple[str, ...]:
         """Ask the system: its hosts file, its name servers, in its order."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[tuple[str, ...]] = loop.create_future()
+        future: asyncio.Future[tuple[str, ...] | OSError] = loop.create_future()
 
         def tell(found: tuple[str, ...] | OSError) -> None:
-            if future.done():
-                return
-            if isinstance(found, OSError):
-                future.set_exception(found)
-            else:
+            if not future.done():
                 future.set_result(found)
 
         def ask() -> None:
@@ -44,7 +40,10 @@ class SystemLookup:
                 pass
 
         threading.Thread(target=ask, name="lockgate-lookup", daemon=True).start()
-        return await future
+        found = await future
+        if isinstance(found, OSError):
+            raise found
+        return found
 
 
 def _addresses(host: str) -> tuple[str, ...] | OSError:

@@ -7,14 +7,12 @@ that a name server could answer differently the second time (DNS rebinding).
 
 from __future__ import annotations
 
-import asyncio
 import socket
-from typing import Any, Final
+from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-_TURNS: Final = 20
-"""Turns of the loop that closing takes at most, once the sockets are shut down."""
+from lockgate.web.sockets import Sockets
 
 
 class Pinned(AbstractResolver):
@@ -22,7 +20,7 @@ class Pinned(AbstractResolver):
 
     def __init__(self) -> None:
         self._addresses: dict[str, tuple[str, ...]] = {}
-        self._sockets: list[socket.socket] = []
+        self._sockets = Sockets()
 
     def addresses_of(self, host: str) -> tuple[str, ...] | None:
         """The examined addresses of a name; None if it was not examined."""
@@ -53,28 +51,10 @@ class Pinned(AbstractResolver):
 
     def socket(self, info: tuple[Any, ...]) -> socket.socket:
         """A socket for one address, given as `getaddrinfo` does. Raises `OSError` for any other."""
-        family, kind, protocol, _, destination = info
-        if not any(destination[0] in pinned for pinned in self._addresses.values()):
+        if not any(info[4][0] in pinned for pinned in self._addresses.values()):
             raise OSError(None, "the address was not examined")
-        made = socket.socket(family, kind, protocol)
-        made.setblocking(False)
-        self._sockets.append(made)
-        return made
+        return self._sockets.make(info)
 
     async def close(self) -> None:
-        """End every connection now, and see the descriptors go.
-
-        Shut down and not closed: their transports hold them. Without this a peer that does not
-        answer the end of TLS keeps its connection for half a minute.
-        """
-        for each in self._sockets:
-            if each.fileno() != -1:
-                try:
-                    each.shutdown(socket.SHUT_RDWR)
-                except OSError:  # it was not connected, or has ended by itself
-                    pass
-        for _ in range(_TURNS):
-            if all(each.fileno() == -1 for each in self._sockets):
-                break
-            await asyncio.sleep(0)
-        self._sockets.clear()
+        """End every connection now, and see the descriptors go."""
+        await self._sockets.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import string
 
 import pytest
@@ -152,6 +153,25 @@ def test_reading_again_changes_nothing(text: str) -> None:
     assert (at.url.scheme, at.url.raw_host, at.url.port) == (at.scheme, at.host, at.port)
     assert at.url.raw_path == at.path
     assert at.url.user is None
+
+
+NUMBERS = st.from_regex(
+    r"(0[xX]?)?[0-9a-fA-F]{0,11}(\.(0[xX]?)?[0-9a-fA-F]{0,4}){0,4}\.?", fullmatch=True
+)
+
+
+@given(NUMBERS | HOSTS)
+def test_a_name_is_nothing_that_the_system_takes_for_an_address(host: str) -> None:
+    """C libraries read 127.1, octal and hexadecimal as IPv4: what they read so is no name here."""
+    at = read(f"http://{host}/")
+    if at is None or ":" in at.host:
+        return
+    try:
+        number = socket.inet_aton(at.host)
+    except OSError:
+        number = None
+    assert number == (None if at.ip is None else at.ip.packed)
+    assert at.ip is None or at.host in host
 
 
 @given(ADDRESSES)
