@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,7 @@ _DECLARED: Final = re.compile(
     re.IGNORECASE,
 )
 _LOOKED_AT: Final = 1024
-_SUPERSETS: Final = {
+_SUPERSETS: Final[Mapping[str, str]] = {
     # What pages mean by these names (Encoding standard): the first holds in the second.
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
