@@ -106,9 +106,14 @@ def keep_answer(path: Path, answered: Answered) -> None:
 
 
 def kept_answers(path: Path) -> tuple[KeptAnswer, ...]:
-    """Every answer in the file, rules first; none if there is no file. Raises `ConfigError`."""
+    """Every answer in the file, rules first; none if there is no file. Raises `ConfigError` for a
+    file that can not be used."""
     data = read_file(path)
-    return () if data is None else tuple(_found(decode(data, path), path))
+    if data is None:
+        return ()
+    text = decode(data, path)
+    _check(text, path)
+    return tuple(_found(text, path))
 
 
 def take_back(path: Path, ids: frozenset[str] | None) -> frozenset[str]:

@@ -222,6 +222,8 @@ def test_a_file_that_can_not_be_used_is_left_as_it_is(file: Path, content: bytes
     file.write_bytes(content)
     with pytest.raises(ConfigError):
         keep_answer(file, RULE)
+    with pytest.raises(ConfigError):
+        kept_answers(file)
     assert file.read_bytes() == content
 
 
