@@ -136,7 +136,7 @@ class PathGlob:
         """Whether it is what is written or lies below, whatever the letter case."""
         bare = tuple(part for part in way if part)  # `/a/` and `//a` are `/a` to many
         parts = tuple(part for part in self.parts if part is None or part.pieces != ("",))
-        return _fits(parts, bare, strict=True)
+        return _fits(parts, bare, strict=True) or _fits(self.parts, way, strict=True)
 
 
 def _fits(parts: tuple[_Part | None, ...], way: Way, *, strict: bool) -> bool:
