@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from typing import Any
 
 import pytest
 
+from lockgate.testing.belongings import eventually, members_of
 from lockgate.testing.project import Project
+from lockgate.testing.terminal import PATIENCE, StartAtTerminal
 
 
 def allowed(*rules: str, when: str = "any") -> list[dict[str, Any]]:
@@ -173,3 +176,73 @@ def test_an_agent_is_offered_the_tools(shell: Project) -> None:
     records = "".join(path.read_text() for path in shell.state.rglob("*.jsonl"))
     assert '"approver":"rule"' in records
     assert '"reason":"nobody_to_ask"' in records
+
+
+@pytest.mark.req("B-14")
+def test_a_line_that_waits_is_run_by_a_yes_from_elsewhere(shell: Project) -> None:
+    """In the directory it was asked about; once."""
+    (shell.root / "sub").mkdir()
+    shell.sections["approvals"] = {"unattended": ["queue"]}
+    put_off = shell.run("call", "Bash", "command=echo x >>made; pwd", "directory=sub")
+    assert put_off.returncode == 3
+    ticket = put_off.stdout.split()[-1]
+    shown = shell.run("approvals", "show", ticket).stdout
+    assert "echo x >>made; pwd" in shown
+    assert '"directory" is really "' in shown
+    named, shell.sections["builtin"] = shell.sections["builtin"], ["Read"]
+    elsewhere = shell.run("approvals", "answer", ticket, "yes")
+    assert elsewhere.returncode == 2
+    assert "`builtin` in this configuration does not name it" in elsewhere.stderr
+    shell.sections["builtin"] = named
+    answered = shell.run("approvals", "answer", ticket, "yes")
+    assert (answered.returncode, answered.stdout) == (0, f"{shell.root / 'sub'}\n")
+    assert (shell.root / "sub" / "made").read_text() == "x\n"
+    assert shell.run("approvals", "answer", ticket, "yes").returncode == 2
+
+
+def test_a_person_is_shown_the_line_and_why_it_is_asked(
+    shell: Project, start: StartAtTerminal
+) -> None:
+    """All of it, with nothing in it that a terminal obeys; a yes runs it, a no does not."""
+    line = "command=touch made; echo \x1b[2Jdone >log; cat log"
+    terminal = start("call", "Bash", line)
+    shown = terminal.until("answer [no]: ")
+    assert "\\x1b[2Jdone" in shown
+    assert "\x1b[2J" not in shown
+    said = " ".join(shown.split())
+    assert "it redirects input or output" in said
+    assert "OVERWRITE, REMOVE OR INVALIDATE" in said
+    terminal.type("once\n")
+    assert "done" in terminal.end()
+    assert terminal.process.returncode == 0
+    assert (shell.root / "made").exists()
+
+    terminal = start("call", "Bash", "command=touch again; echo")
+    terminal.until("answer [no]: ")
+    terminal.type("no\n")
+    terminal.end()
+    assert terminal.process.returncode == 3
+    assert not (shell.root / "again").exists()
+
+
+def test_a_rule_answers_where_a_person_attends(shell: Project, start: StartAtTerminal) -> None:
+    """Nobody is asked then."""
+    terminal = start("call", "Bash", "command=pwd")
+    assert terminal.end().strip() == str(shell.root)
+    assert terminal.process.returncode == 0
+
+
+def test_ctrl_c_ends_the_line(shell: Project, start: StartAtTerminal) -> None:
+    """With all that it started, and it is told that it may have taken effect."""
+    terminal = start("call", "Bash", "command=echo $$ >pid; sleep 600 | sleep 600")
+    terminal.until("answer [no]: ")
+    terminal.type("once\n")
+    pid = shell.root / "pid"
+    asyncio.run(eventually(lambda: pid.exists() and pid.read_text() != "", timeout=PATIENCE))
+    leader = int(pid.read_text())
+    assert members_of(leader)
+    terminal.type("\x03")
+    said = terminal.end()
+    assert terminal.process.returncode == 130
+    assert "may have taken effect" in " ".join(said.split())
+    assert members_of(leader) == ()

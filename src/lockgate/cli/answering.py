@@ -29,9 +29,9 @@ from lockgate.tools.result import ToolResult
 async def answer_ticket(id: str, answer: Answer, config: Path | None, *, as_json: bool) -> int:
     """Answer the ticket, print what came of its call, and return the exit code.
 
-    Only the server of the call's tool is started, and none for a no. Raises `TicketGone` for one
-    that is used up, `LocalError` for a tool that can not be run from here, and `PeerError` if its
-    server can not be started; in the last two cases the ticket stays open.
+    Only the server of the call's tool is started, if it has one, and none for a no. Raises
+    `TicketGone` for one that is used up, `LocalError` for a tool that can not be run from here, and
+    `PeerError` if its server can not be started; in the last two cases the ticket stays open.
     """
     settings = settled_config(find_layers(config))
     ticket = _ticket(id, settings)
@@ -41,11 +41,12 @@ async def answer_ticket(id: str, answer: Answer, config: Path | None, *, as_json
         _check_always(ticket, answer)
     runs = answer.approved and time.time() < ticket.expires
     servers = tuple(s for s in settings.servers if s.name == _server(ticket)) if runs else ()
-    if runs and not servers:
+    ours = _server(ticket) is None and ticket.tool in settings.builtin
+    if runs and not servers and not ours:
         raise _elsewhere(ticket)
-    narrowed = replace(settings, servers=servers)
+    narrowed = replace(settings, servers=servers, builtin=(ticket.tool,) if runs and ours else ())
     gate = open_gate(narrowed, tolerant=True, attended=False, entry=Entry.APPROVALS)
-    with Progress(f"starting {_server(ticket)} ..."):
+    with Progress(f"starting {_server(ticket) or ticket.tool} ..."):
         opened = await gate.__aenter__()
     try:
         if runs:
@@ -85,7 +86,9 @@ def _server(ticket: Ticket) -> str | None:
 def _elsewhere(ticket: Ticket) -> LocalError:
     """The error for a call that can not be made from the command line; it goes on waiting."""
     tool, server = visible(ticket.tool), _server(ticket)
-    if server is None:
+    if server is None and ticket.origin is not None and ticket.origin.source == "builtin":
+        why = "`builtin` in this configuration does not name it"
+    elif server is None:
         why = "it is a tool of a program: answer it there, with gate.resume(ticket, True)"
     else:
         why = f"its server {visible(server)} is not in this configuration"
