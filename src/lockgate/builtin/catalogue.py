@@ -35,6 +35,18 @@ def _read(environ: _Environ) -> Tool:
     return Read()
 
 
+def _glob(environ: _Environ) -> Tool:
+    from lockgate.builtin.files.glob import GlobFiles
+
+    return GlobFiles(environ.get("PATH", ""))
+
+
+def _grep(environ: _Environ) -> Tool:
+    from lockgate.builtin.files.grep import Grep
+
+    return Grep(environ.get("PATH", ""))
+
+
 def _write(environ: _Environ) -> Tool:
     del environ
     from lockgate.builtin.files.write import Write
@@ -64,6 +76,8 @@ def _web_fetch(environ: _Environ) -> Tool:
 
 _MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
     "Read": _read,
+    "Glob": _glob,
+    "Grep": _grep,
     "Write": _write,
     "Edit": _edit,
     "Bash": _bash,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Final
+from concurrent.futures import Future
+from typing import Final, Protocol, TypeVar
 
 from lockgate.builtin.files.problem import FileProblem
 from lockgate.errors import Fate, LocalError
@@ -16,6 +17,17 @@ from lockgate.tools.thread import in_thread
 SECONDS: Final = 60.0
 """How long a tool works on files: beyond that a file system has stalled or a model asked for what
 it did not mean."""
+
+
+class Closeable(Protocol):
+    """Something that is held open."""
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+_Closed = TypeVar("_Closed", bound=Closeable)
 
 
 class Stopped(Exception):
@@ -77,3 +89,24 @@ def _settled(work: Callable[[Stop], ToolResult | Outcome], stop: Stop) -> ToolRe
         return problem.result
     except Stopped:
         return ToolResult.error(ErrorKind.INTERRUPTED, "stopped", reason="stopped")
+
+
+async def opened_in_pool(work: Callable[[], _Closed], context: ToolContext) -> _Closed:
+    """What `work` opens, in a thread. Cancelled meanwhile, it is closed as soon as it is there.
+
+    Raises what `work` raises, and `LocalError` without a pool.
+    """
+    threads = context.execution.environment.threads
+    if threads is None:
+        raise LocalError("file tools need a pool of threads, and this execution has none")
+    future = threads.submit(work)
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        future.add_done_callback(_close)
+        raise
+
+
+def _close(future: Future[_Closed]) -> None:
+    if not future.cancelled() and future.exception() is None:
+        future.result().close()

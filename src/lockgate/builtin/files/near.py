@@ -16,24 +16,24 @@ MAX_LOOKED_AT: Final = 2000
 """Names of a directory that are compared: comparing takes some microseconds each."""
 
 
-def absent(path: ResolvedPath, subjects: Subjects) -> str:
+def absent(path: ResolvedPath, subjects: Subjects, what: str = "file") -> str:
     """What to say of a file that is not there: what there is instead, but nothing withheld."""
+    text = f"{path.given}: there is no such {what}"
     if path.root is None:  # a rule let this name through, and not those beside it
-        return f"{path.given}: there is no such file"
+        return text
     above, _, name = path.real.rpartition("/")
     parent = replace(path, real=above or "/", lexical=above or "/", directory=True)
     try:
         entries, _ = door.listed(parent, limit=MAX_LOOKED_AT)
     except NotOpened as refusal:
         if refusal.reason == "absent":
-            return f"{path.given}: there is no such file, and no directory that could hold it"
-        return f"{path.given}: there is no such file"
+            return f"{text}, and no directory that could hold it"
+        return text
     near = [
         found
         for found in _nearest(name, [entry.name for entry in entries])
         if not subjects.withholds(inside(parent, found))
     ]
-    text = f"{path.given}: there is no such file"
     if near:
         text += f"; its directory has {', '.join(near[:MAX_NAMES])}"
     return text

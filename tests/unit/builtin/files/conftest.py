@@ -10,9 +10,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from lockgate.builtin.files.edit import Edit
-from lockgate.builtin.files.read import Read
-from lockgate.builtin.files.write import Write
+from lockgate.builtin.catalogue import in_tree
 from lockgate.calls.paths import resolve_path
 from lockgate.decision import Decision
 from lockgate.policy.ceiling import whole
@@ -63,7 +61,7 @@ def make_road(
         made.append(
             Road(
                 state,
-                [Read(), Write(), Edit()],
+                in_tree(["Read", "Glob", "Grep", "Write", "Edit"], {}),
                 rules=RuleSet(tuple(_rule(work, *rule) for rule in rules)),
                 attended=[ScriptedApprover.always(True)],
                 environment=place,
