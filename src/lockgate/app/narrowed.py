@@ -1,29 +1,53 @@
-"""A configuration with the servers alone that one call needs."""
+"""A configuration with the servers alone that a command needs."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
+from lockgate.mcp.host.settings import ServerSettings
 from lockgate.settings.config import Config
+from lockgate.settings.findings import spelling_hint
+from lockgate.showing import quoted
 from lockgate.tools.naming import server_of
 
 
 def for_tool(config: Config, tool: str, *, promises: bool = True) -> Config:
-    """`config` with the server whose tool is called `tool`; unchanged if the name says none.
+    """`config` with the server whose tool is called `tool`, without any for a tool of ours, and
+    unchanged if the name says neither.
 
     With `promises` those stay too that the operator relies on: required ones, and ones that are to
     have certain tools (B-07). A `startupBudget` above the bound of what is left gives way to it.
     """
     wanted = server_of(tool)
-    if wanted not in {server.name for server in config.servers}:
+    if wanted not in {server.name for server in config.servers} and tool not in config.builtin:
         return config
-    servers = tuple(
-        server
-        for server in config.servers
-        if server.name == wanted or (promises and (server.required or server.expect_tools))
+    return _with(
+        config,
+        (
+            server
+            for server in config.servers
+            if server.name == wanted or (promises and (server.required or server.expect_tools))
+        ),
     )
-    bound = max(server.request_timeout for server in servers) + SPAWN_ALLOWANCE
+
+
+def for_servers(config: Config, names: Collection[str]) -> Config:
+    """`config` with the servers of these names alone. Raises `ConfigError` for one it has not."""
+    configured = [server.name for server in config.servers]
+    for name in names:
+        if name not in configured:
+            hint = spelling_hint(name, configured, what="configured") if configured else None
+            raise ConfigError(Problem(f"no server called {quoted(name)} is configured", hint=hint))
+    return _with(config, (server for server in config.servers if server.name in names))
+
+
+def _with(config: Config, chosen: Iterable[ServerSettings]) -> Config:
+    servers = tuple(chosen)
+    longest = max((server.request_timeout for server in servers), default=0.0)
+    bound = longest + SPAWN_ALLOWANCE
     budget = config.startup_budget
     if budget is not None and budget > bound:
         budget = None

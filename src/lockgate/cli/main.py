@@ -68,6 +68,18 @@ def _grants() -> click.Command:
     return grants_group
 
 
+def _pins() -> click.Command:
+    from lockgate.cli.pins import pins_group
+
+    return pins_group
+
+
+def _review() -> click.Command:
+    from lockgate.cli.review import review
+
+    return review
+
+
 def _mcp() -> click.Command:
     from lockgate.cli.mcp import mcp_group
 
@@ -93,6 +105,8 @@ _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "explain": ("What would happen to a call, and why. Runs nothing.", _explain),
     "check": ("Look over the configuration without starting anything.", _check),
     "doctor": ("Start every server and say what is wrong and how to mend it.", _doctor),
+    "review": ("A server's tools one by one: what you accept is written and pinned.", _review),
+    "pins": ("Reviewed definitions: show them, see what changed, accept it.", _pins),
     "approvals": ("Calls that wait for an answer: list, show, answer.", _approvals),
     "grants": ("Answers that are remembered: list them, take them back.", _grants),
     "audit": ("The record of calls: look at it, search it, verify it.", _audit),

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from lockgate.app.build import Surroundings
 from lockgate.app.build import open as open_gate
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate
-from lockgate.app.narrowed import for_tool
+from lockgate.app.narrowed import for_servers, for_tool
 from lockgate.bridges.voice import Voice
 from lockgate.cli.options import find_layers, short
 from lockgate.settings.acceptance import AcceptedFiles, NotAccepted
@@ -44,6 +44,7 @@ async def opened(
     tolerant: bool = False,
     attended: bool | None = None,
     for_call: str | None = None,
+    servers: Collection[str] | None = None,
     before: Callable[[Config], object] | None = None,
     tell: bool = True,
     recall: bool = False,
@@ -54,7 +55,7 @@ async def opened(
     A project's file that is not accepted yet is asked about on a terminal, and refused without one.
     While servers start, a terminal is told so after a second. With `for_call`, the name of a tool,
     no server is started that its call does not need, if the name says its server; with `recall`,
-    none that is known from the last time. `before` sees
+    none that is known from the last time. With `servers` only those are started. `before` sees
     the configuration before anything is started, and may raise. Unless `tell` is off, rules and
     offers that name no tool there is are told. While a person is asked, what the program logs or
     says with `voice` waits for the answer.
@@ -63,6 +64,8 @@ async def opened(
     settings = settled_config(find_layers(config))
     if for_call is not None:
         settings = for_tool(settings, for_call, promises=not tolerant)
+    if servers is not None:
+        settings = for_servers(settings, servers)
     if before is not None:
         before(settings)
     names = ", ".join(server.name for server in settings.servers)

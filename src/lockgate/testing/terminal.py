@@ -28,11 +28,16 @@ class AtTerminal:
     """The program on a terminal of its own, 80 columns wide, and what it has shown."""
 
     def __init__(self, project: Project, *words: str) -> None:
-        """Start `lockgate` with these words, on the configuration of `project`."""
+        """Start `lockgate` with these words, on the configuration of `project`.
+
+        One that was written by hand is used as it is.
+        """
+        if project.servers or project.sections:
+            project.write()
         self._keyboard, self.device = pty.openpty()
         termios.tcsetwinsize(self.device, (24, 80))
         self.before = termios.tcgetattr(self.device)
-        command = [sys.executable, "-m", "lockgate", "-c", str(project.write())]
+        command = [sys.executable, "-m", "lockgate", "-c", str(project.file)]
         self.process = subprocess.Popen(
             [sys.executable, "-c", _ON_TERMINAL, *command, *words],
             env=project.environ(TERM="dumb"),

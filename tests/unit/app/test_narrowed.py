@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lockgate.app.narrowed import for_tool
+from lockgate.app.narrowed import for_servers, for_tool
+from lockgate.errors import ConfigError
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
 from lockgate.mcp.host.settings import ServerSettings
@@ -25,6 +26,13 @@ def test_only_a_name_that_says_its_server_narrows(tool: str, names: str) -> None
     assert "".join(s.name for s in for_tool(Config(servers=SERVERS), tool).servers) == names
 
 
+def test_a_tool_of_ours_needs_no_server() -> None:
+    """It is there with the configuration that names it."""
+    config = Config(servers=SERVERS, builtin=("Bash",))
+    assert for_tool(config, "Bash").servers == ()
+    assert for_tool(config, "Read").servers == SERVERS
+
+
 def test_what_the_operator_relies_on_stays() -> None:
     """B-07: a required server, and one that is to have certain tools, are still looked at."""
     more = (
@@ -42,3 +50,14 @@ def test_a_budget_for_all_is_none_for_one() -> None:
     assert SPAWN_ALLOWANCE + 1 < 50
     assert for_tool(config, "mcp__a__t").startup_budget is None
     assert for_tool(config, "mcp__b__t").startup_budget == 50
+
+
+def test_servers_are_picked_by_name_and_none_but_configured_ones() -> None:
+    """A slip is an error with the nearest name, and starts nothing."""
+    config = Config(servers=SERVERS, startup_budget=100.0)
+    one = for_servers(config, ["a"])
+    assert [s.name for s in one.servers] == ["a"]
+    assert one.startup_budget is None
+    assert for_servers(config, []).servers == ()
+    with pytest.raises(ConfigError, match='no server called "c" is configured'):
+        for_servers(config, ["a", "c"])

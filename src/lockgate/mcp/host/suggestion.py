@@ -29,12 +29,12 @@ _READS: Final = _set(
 )
 _ADDS: Final = _set(
     "add create append insert post send comment publish upload register subscribe schedule notify"
-    " invite tag mkdir new reply enqueue book"
+    " invite tag mkdir new reply enqueue book commit"
 )
 _DESTROYS: Final = _set(
     "delete remove drop destroy erase purge wipe truncate overwrite reset clear kill terminate stop"
     " cancel exec execute run eval write set put update edit patch replace rename move merge rebase"
-    " revert checkout commit push restore uninstall disable revoke close archive format sync apply"
+    " revert checkout push restore uninstall disable revoke close archive format sync apply"
     " deploy import migrate modify upsert save shutdown ban unsubscribe transfer pay rm rmdir"
     " unlink mv prune discard rollback force shell command"
 )
@@ -74,6 +74,8 @@ class Suggestion:
     """NON_DESTRUCTIVE whenever `level` is READ_ONLY."""
     reasons: tuple[str, ...]
     """One clause each, never empty."""
+    known: bool = True
+    """Whether anything speaks for it; if not, the worst is assumed."""
 
 
 def suggest(
@@ -108,7 +110,7 @@ def suggest(
         why = f'"{added}" adds, and no parameter says that it replaces'
         return Suggestion(SideEffectLevel.MUTATING, DestructiveBehavior.NON_DESTRUCTIVE, (why,))
     why = "no word of its name says what it does"
-    return Suggestion(SideEffectLevel.MUTATING, DestructiveBehavior.DESTRUCTIVE, (why,))
+    return Suggestion(SideEffectLevel.MUTATING, DestructiveBehavior.DESTRUCTIVE, (why,), False)
 
 
 def words_of(name: str) -> tuple[str, ...]:
