@@ -46,14 +46,15 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
         "Glob",
         SubjectKind.PATH,
-        frozenset({"pattern", "path"}),
+        frozenset({"pattern", "path", "include_ignored"}),
         destructive=False,
         doc="finds files by name",
     ),
     InTreeTool(
         "Grep",
         SubjectKind.PATH,
-        frozenset({"pattern", "path", "glob"}),
+        frozenset({"pattern", "path", "glob", "type", "mode", "context", "ignore_case", "literal"})
+        | {"multiline", "limit", "include_ignored"},
         destructive=False,
         doc="searches in files",
     ),

@@ -1,0 +1,129 @@
+"""What all tools of ours have in common: nothing undeclared, nothing open, nothing surprising."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import jsonschema_rs
+import pytest
+
+from lockgate.builtin.catalogue import in_tree
+from lockgate.errors import LocalError
+from lockgate.rules.in_tree import IN_TREE
+from lockgate.tools.tool import Tool
+from lockgate.traits import ConcurrencyBehavior, InterruptBehavior, SideEffectLevel
+
+READ_ONLY, MUTATING = SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING
+
+DECLARED = {
+    "Read": (READ_ONLY, False, False),
+    "Glob": (READ_ONLY, False, False),
+    "Grep": (READ_ONLY, False, False),
+    "Write": (MUTATING, True, True),
+    "Edit": (MUTATING, True, False),
+    "Bash": (MUTATING, True, False),
+    "WebFetch": (MUTATING, False, True),
+}
+"""Level, destructive, idempotent; the last two as they are derived."""
+
+AXES = {"level", "destructive", "idempotent", "concurrent", "interruptible"}
+
+
+@pytest.fixture(params=sorted(DECLARED))
+def tool(request: pytest.FixtureRequest) -> Tool:
+    """Each of them."""
+    (made,) = in_tree([request.param], {})
+    return made
+
+
+def test_the_table_is_all_there_is() -> None:
+    """A new tool is declared here too, on purpose."""
+    assert set(DECLARED) == set(IN_TREE)
+
+
+@pytest.mark.req("S0-16")
+def test_every_axis_has_a_reason(tool: Tool) -> None:
+    """Whoever wonders why a call is asked about, or is not, can read it."""
+    origin = tool.definition.origin
+    assert (origin.source, origin.server, origin.ruling) == ("builtin", None, "declared")
+    assert set(origin.reasons) == AXES
+    assert all(len(reason.split()) >= 3 for reason in origin.reasons.values())
+
+
+@pytest.mark.req("S0-16")
+@pytest.mark.req("S0-20")
+def test_the_declaration_is_the_one_that_was_thought_through(tool: Tool) -> None:
+    """A change of a tool's traits is a change of this table."""
+    derived = (tool.side_effect_level, tool.is_destructive, tool.is_idempotent)
+    assert derived == DECLARED[tool.name]
+
+
+@pytest.mark.req("S0-21")
+def test_the_schema_is_closed_and_valid(tool: Tool) -> None:
+    """Nothing is taken that is not named, and everything that is named is explained."""
+    schema = dict(tool.definition.input_schema)
+    assert schema["additionalProperties"] is False
+    jsonschema_rs.meta.validate({"$schema": jsonschema_rs_dialect(), **schema})
+    for name, parameter in schema["properties"].items():
+        assert parameter.get("description", "").endswith("."), name
+    assert set(schema["required"]) <= set(schema["properties"])
+
+
+def jsonschema_rs_dialect() -> str:
+    """The dialect that schemas are read in."""
+    return "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_rules_know_the_tool_as_it_is(tool: Tool) -> None:
+    """What rules are checked against when a configuration is loaded is the tool's own."""
+    known = IN_TREE[tool.name]
+    first = tool.definition.subjects[0]
+    assert known.subject is first.kind
+    assert known.parameters == set(tool.definition.input_schema["properties"])
+    assert known.destructive is tool.is_destructive
+
+
+def test_every_subject_is_a_parameter(tool: Tool) -> None:
+    """A rule that speaks of it speaks of something that calls have."""
+    properties = tool.definition.input_schema["properties"]
+    for subject in tool.definition.subjects:
+        assert properties[subject.parameter]["type"] == "string"
+        assert subject.writes <= (tool.side_effect_level is MUTATING)
+
+
+def test_what_reads_may_overlap_and_what_writes_files_takes_turns() -> None:
+    """Reading waits for nobody; Write and Edit hold one lane."""
+    read, glob, grep, write, edit = in_tree(["Read", "Glob", "Grep", "Write", "Edit"], {})
+    for tool in (read, glob, grep):
+        assert tool.concurrency_behavior is ConcurrencyBehavior.CONCURRENT_SAFE
+        assert tool.interrupt_behavior is InterruptBehavior.COOPERATIVE
+    for tool in (write, edit):
+        assert tool.concurrency_behavior is ConcurrencyBehavior.SEQUENTIAL
+        assert tool.interrupt_behavior is InterruptBehavior.NON_INTERRUPTIBLE
+    assert write.lane == edit.lane == "files"
+
+
+def test_the_same_tool_has_the_same_fingerprint_each_time(tool: Tool) -> None:
+    """Else every start would be a change to review."""
+    (again,) = in_tree([tool.name], {"PATH": "/elsewhere"})
+    assert again.definition == tool.definition
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    """By name, so that it can be mended."""
+    with pytest.raises(LocalError, match="no tool of lockgate's is called 'Raed'"):
+        in_tree(["Raed"], {})
+
+
+def test_tools_that_are_not_used_cost_nothing() -> None:
+    """The catalogue alone imports none of them, and nothing that they need."""
+    code = (
+        "import sys; import lockgate.builtin.catalogue as c; "
+        "print([m for m in sys.modules if m.startswith(('lockgate.builtin.', 'tree_sitter', "
+        "'aiohttp'))])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert done.stdout.strip() == "['lockgate.builtin.catalogue']"
