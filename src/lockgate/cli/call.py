@@ -31,13 +31,14 @@ def call(
     """Make one call of TOOL, down the same road as an agent's: rules, gate, record.
 
     ARGUMENTS are key=value, read as the tool's schema wants them, or key:=JSON. Where the name says
-    the server, such as git in mcp__git__git_log, of the others only those are started that are
-    required or have expectTools.
+    the server, such as git in mcp__git__git_log, or is that of a tool under builtin, of the others
+    only those are started that are required or have expectTools.
 
     \b
     Examples:
       lockgate call mcp__git__git_log repo_path=. max_count=3
       lockgate call mcp__git__git_add repo_path=. 'files:=["a.txt", "b.txt"]'
+      lockgate call Bash 'command=git status'
     \b
     Exit codes: 0 done, 1 the tool failed, 2 no such tool or arguments that do
     not fit, 3 refused or waiting for an answer, 4 the tool is not what was

@@ -42,6 +42,7 @@ def explain(
     Examples:
       lockgate explain mcp__git__git_reset
       lockgate explain mcp__git__git_reset repo_path=. --unattended
+      lockgate explain Bash 'command=git status | head -3'
       lockgate explain mcp__git__git_reset --online
     """
     from lockgate.cli.opening import opened, run_async

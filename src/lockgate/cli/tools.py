@@ -40,7 +40,8 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
         async with opened(config, tolerant=True) as gate:
             found = [t for t in gate.tools() if _wanted(t.name, pattern)]
             rows = [(tool, standing(gate, tool)) for tool in found]
-            failed, configured = dict(gate.failed), bool(gate.config.servers)
+            failed = dict(gate.failed)
+            configured = bool(gate.config.servers or gate.config.builtin)
             left_out = (
                 [(s.name, out) for s in gate.mcp.statuses for out in s.left_out] if gate.mcp else []
             )
@@ -73,7 +74,10 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
 
 def _none(pattern: str | None, configured: bool) -> str:
     if not configured:
-        return "No tools: no servers are configured. Next: lockgate mcp import, lockgate mcp add"
+        return (
+            "No tools: no servers are configured, and builtin names none. "
+            "Next: lockgate mcp import, lockgate mcp add"
+        )
     return "No tool of that name." if pattern else "No tools. To see why: lockgate doctor"
 
 
