@@ -223,8 +223,9 @@ class Assembly:
             for example in examples:
                 fault = example_fault(rule, example.value, meant=meant, places=self._places)
                 if fault is not None:
-                    shown = example.value if isinstance(example.value, str) else "of arguments"
-                    what = f"the example {shown!r} of the rule {rule.text!r} {fault}"
+                    given = example.value
+                    shown = repr(given) if isinstance(given, str) else "of arguments"
+                    what = f"the example {shown} of the rule {rule.text!r} {fault}"
                     self._findings.add(example.place, example.path, what)
 
     def _servers_known_to(self, rule: Rule, file: Path) -> Collection[str] | None:

@@ -56,6 +56,28 @@ def loosened(project: Path, environ: dict[str, str]) -> Loosened:
         ("", "permissions: {allow: [a]}", "allow a without asking you"),
         ("", "permissions: {allow: [{rule: a, when: any}]}", "in unattended runs as well"),
         (
+            "",
+            "permissions: {allow: [{rule: 'Bash(git:*)', destructive: true, until: 2027-01-01}]}",
+            'allow "Bash(git:*)" without asking you, also what can overwrite, remove or invalidate'
+            " things, until 2027-01-01",
+        ),
+        (
+            "permissions: {allow: [{rule: a(n=1), until: 2027-01-01}]}",
+            "permissions: {allow: [a(n=1)]}",
+            'allow "a(n=1)" without asking you',
+        ),
+        (
+            "permissions: {allow: [a(n=1)]}",
+            "permissions: {allow: [{rule: a(n=1), destructive: true}]}",
+            "also what can overwrite",
+        ),
+        (
+            "",
+            f"permissions: {{allow: [{{rule: a, pin: {'ab' * 32}, until: 2027-01-01T08:00:00Z}}]}}",
+            "while its definition is abababababab..., until 2027-01-01 08:00:00 UTC",
+        ),
+        ("", "permissions: {allow: [{rule: a(), exact: true}]}", "with no other argument"),
+        (
             "permissions: {allow: [a]}",
             "permissions: {allow: [{rule: a, when: unattended}]}",
             "in unattended runs",
@@ -81,6 +103,11 @@ def test_what_is_loosened_is_told(loosened: Loosened, own: str, found: str, told
         ("agent: {offer: [mcp__o]}", "agent: {offer: [mcp__o__x, 'mcp__o__*']}"),
         ("agent: {offer: ['mcp__o__*', a]}", "agent: {offer: [mcp__o, a]}"),
         ("permissions: {allow: [a]}", "permissions: {allow: [a]}"),
+        (
+            "permissions: {allow: [{rule: a(n=1), until: 2027-01-01}]}",
+            "permissions: {allow: [{rule: a(n=1), until: 2027-01-01T00:00:00Z, reason: mine}]}",
+        ),
+        ("permissions: {allow: [{rule: a, when: attended}]}", "permissions: {allow: [a]}"),
         ("", "permissions: {ask: [a], deny: [b]}"),
         ("approvals: {exemptAtOrBelow: mutating}", "approvals: {exemptAtOrBelow: read-only}"),
     ],
