@@ -7,6 +7,7 @@ is shown as it would be written, before it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from lockgate.bridges.arguments import BEGINS, GOES_ON
@@ -19,7 +20,7 @@ _MAX_NOTE: Final = 1_000
 _COLUMN: Final = 14
 _FROM_NOW_ON: Final = "make this call; from the next start on it counts as a tool that"
 _WHILE: Final = "while its definition stays as it is"
-_WORDS: Final = {
+_WORDS: Final[Mapping[str, Scope]] = {
     "o": Scope.ONCE,
     "once": Scope.ONCE,
     "s": Scope.SESSION,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import click
 
@@ -12,7 +12,10 @@ from lockgate.cli.waiting import screen_width
 from lockgate.settings.answers import AnsweredRule, KeptAnswer
 from lockgate.showing import folded, quoted, visible
 
-_SAYS = {"read-only": "only reads", "additive": "never overwrites or removes"}
+_SAYS: Final[Mapping[str, str]] = {
+    "read-only": "only reads",
+    "additive": "never overwrites or removes",
+}
 
 
 def print_answers(answers: Sequence[KeptAnswer]) -> None:

@@ -27,7 +27,7 @@ def grants_group() -> None:
 def list_grants(config: Path | None, as_json: bool) -> None:
     """List every remembered answer of this project, yes and no. Starts nothing.
 
-    Rules and verdicts that you wrote by hand are none; `lockgate config show` has those too.
+    Rules and verdicts that you wrote by hand are no answers: they are yours to edit.
 
     \b
     Examples:
