@@ -277,14 +277,21 @@ class PathValue:
         return 0 < len(texts) == len(several) and all(self.pattern.allows(one) for one in several)
 
     def catches(self, value: Any, resolved: Resolved | None) -> Match:
-        """Whether any path in `value` is meant, or could not be resolved."""
+        """Whether any path in `value` is meant, or could not be resolved. MAYBE for a directory
+        that may hold what is meant: who is handed it may reach into it."""
         if isinstance(value, str):
-            return self.pattern.catches(resolved)
+            return self._of_one(resolved)
         several = cast("tuple[Resolved, ...]", resolved) if isinstance(resolved, tuple) else ()
         texts = sum(1 for one in _everything_in(value) if isinstance(one, str))
         if texts > len(several):
             return Match.YES  # some stand where nothing resolves them
-        return max((self.pattern.catches(one) for one in several), default=Match.NO)
+        return max(map(self._of_one, several), default=Match.NO)
+
+    def _of_one(self, resolved: Resolved | None) -> Match:
+        match = self.pattern.catches(resolved)
+        if match is Match.NO and self.pattern.may_lie_below(resolved):
+            return Match.MAYBE
+        return match
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,6 +179,30 @@ async def test_of_an_array_all_have_to_be_allowed_and_one_denied_is_enough(
         assert await kind_of(road, road.call(tool.name, {"path": given})) is kind, given
 
 
+async def test_a_directory_that_may_hold_what_is_denied_is_asked_about(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """A server that is handed a directory may reach into it: over an allow rule, for directories
+    above what is denied and for no others."""
+    tool = ScriptedTool("w", server="files", input_schema=SCHEMA)
+    held = rules(
+        project,
+        destructive=True,
+        allow=["mcp__files__w(path=path:./)"],
+        deny=["mcp__files__w(path=path:./secret/key)"],
+    )
+    road = make_road([tool], rules=held, environment=environment)
+    for given, kind in [
+        ("docs", None),
+        ("docs/a", None),
+        ("secret/key", ErrorKind.DENIED),
+        ("secret", ErrorKind.NOT_APPROVED),
+        (".", ErrorKind.NOT_APPROVED),
+        (["docs", "."], ErrorKind.NOT_APPROVED),
+    ]:
+        assert await kind_of(road, road.call(tool.name, {"path": given})) is kind, given
+
+
 async def test_a_servers_relative_path_starts_from_where_it_runs(
     project: Path, environment: Environment, make_road: MakeRoad
 ) -> None:
