@@ -7,9 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.errors import ConfigError
+from lockgate.policy.ceiling import narrow, shown, whole
 from lockgate.rules.offers import bind_offer, unmatched
 from lockgate.testing.tool import ScriptedTool
+from lockgate.tools.context import Bounds
 from lockgate.tools.registry import Registry, Snapshot
+from lockgate.traits import SideEffectLevel
 
 
 def some_tools() -> Snapshot:
@@ -69,16 +72,69 @@ def test_what_matches_nothing_is_told() -> None:
     assert unmatched(None, TOOLS) == ()
 
 
-@pytest.mark.parametrize("pattern", ["", "Read(x)", "mcp__*", "*", "mcp__files__r*"])
+@pytest.mark.parametrize(
+    "pattern",
+    ["", "Read(x)", "Read(...)", "mcp__*", "*", "mcp__files__r*", "mcp__files__write(a=1)"],
+)
 def test_what_can_not_be_read_is_an_error(pattern: str) -> None:
     """Never an offer of nothing, and never of everything."""
     with pytest.raises(ConfigError, match="the offer"):
         bind_offer([pattern], TOOLS)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("Read(./x)", "write Read here, and Read(./x) under permissions"),
+        ("mcp__files__write(a=1)", "write mcp__files__write here"),
+        ("mcp__files(a=1)", "name one tool, and no arguments"),
+    ],
+)
+def test_what_a_tool_is_called_with_is_no_matter_of_an_offer(pattern: str, hint: str) -> None:
+    """Offered is not allowed: the error says where it belongs."""
+    with pytest.raises(ConfigError, match="where only tools are named") as refused:
+        bind_offer([pattern], TOOLS)
+    assert hint in (refused.value.problems[0].hint or "")
+
+
 PATTERNS = st.lists(
     st.sampled_from([*TOOLS.entries, "mcp__files", "mcp__files__*", "mcp__git__*", "Nobody"])
 )
+
+
+LEVELS = st.sampled_from(SideEffectLevel)
+
+
+def seen(bounds: Bounds) -> set[str]:
+    """What is shown within bounds."""
+    return {tool.name for tool in shown(TOOLS, bounds)}
+
+
+@pytest.mark.req("B-04")
+@pytest.mark.req("S0-06")
+@given(st.none() | PATTERNS, st.none() | PATTERNS, LEVELS, LEVELS)
+def test_what_a_child_is_offered_is_never_more_than_its_parent_has(
+    of_parent: list[str] | None, of_child: list[str] | None, high: SideEffectLevel,
+    low: SideEffectLevel,
+) -> None:  # fmt: skip
+    """Nor more than it was offered itself, whatever patterns either is written with."""
+    parent = whole(high, bind_offer(of_parent, TOOLS))
+    wish = whole(low, bind_offer(of_child, TOOLS))
+    child = narrow(parent, wish)
+    assert seen(child) <= seen(parent) & seen(wish)
+    if child.offer is not None and not child.offer:
+        assert seen(child) == set()
+    assert seen(narrow(child, wish)) == seen(child)
+
+
+@pytest.mark.req("B-04")
+@given(PATTERNS, st.sampled_from(["Read", "mcp__files", "mcp__git__*", "Nobody"]))
+def test_a_pattern_less_never_shows_more(patterns: list[str], further: str) -> None:
+    """Every pattern only adds what it names."""
+    fewer, more = bind_offer(patterns, TOOLS), bind_offer([*patterns, further], TOOLS)
+    assert fewer is not None
+    assert more is not None
+    assert fewer <= more
 
 
 @given(PATTERNS, PATTERNS)
