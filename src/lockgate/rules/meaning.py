@@ -37,7 +37,10 @@ def means(
             if not parameter.pattern.allows(value, resolved):
                 return Match.NO
         else:
-            least = min(least, parameter.pattern.catches(value, resolved))
+            found = parameter.pattern.catches(value, resolved)
+            if found is Match.NO:
+                return Match.NO
+            least = min(least, found)
     return least
 
 

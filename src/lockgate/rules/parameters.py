@@ -244,6 +244,8 @@ class TextValue:
     def catches(self, value: Any, resolved: Resolved | None) -> Match:
         """Whether any text in `value` is meant."""
         del resolved
+        if isinstance(value, str):
+            return Match.YES if _fits(self._composed, _nfc(value)) else Match.NO
         for one in _everything_in(value):
             if isinstance(one, str) and _fits(self._composed, _nfc(one)):
                 return Match.YES
@@ -357,7 +359,10 @@ def _allows_all(pattern: ValuePattern, value: object) -> bool:
 
 def _everything_in(value: object) -> Iterator[object]:
     """A value, and whatever is inside of it, as deep as it goes."""
-    waiting = [value]
+    if not isinstance(value, list | dict):
+        yield value
+        return
+    waiting: list[object] = [cast("object", value)]
     while waiting:
         one = waiting.pop()
         yield one
