@@ -2,9 +2,10 @@
 
     python benchmarks/decide.py [--rounds 9] [--calls 20000] [--smoke]
 
-The call is one that goes through: a read-only tool, within the ceiling, its arguments checked
+The plain call is one that goes through: a read-only tool, within the ceiling, its arguments checked
 against the schema, no question. Rules are bound to the snapshot and warm, as inside a turn.
-Beside it stands what a shell line costs: read, analysed and judged by two hundred patterns.
+Beside it stand calls that two hundred rules have to look at one by one: by arguments, by path and
+by shell line. They include what is resolved for them: the file system is asked, the line is read.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from typing import Any
 
 from contest import Figures, conditions, ratio, spread, verdict
 from lockgate.calls.call import Call
-from lockgate.calls.decide import Facts, Run, decide
+from lockgate.calls.decide import Facts, Run, Verdict, decide
+from lockgate.calls.resolving import resolve
 from lockgate.decision import Decision
 from lockgate.policy.ceiling import whole
 from lockgate.rules.bind import bind
-from lockgate.rules.command.line import analyse
-from lockgate.rules.command.pattern import CommandPattern
-from lockgate.rules.command.verdict import judge
 from lockgate.rules.parse import parse_rule
+from lockgate.rules.places import Places
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Environment, Execution, ToolContext
 from lockgate.tools.fingerprint import fingerprint
 from lockgate.tools.origin import Origin
 from lockgate.tools.registry import Registry
 from lockgate.tools.result import ToolResult
+from lockgate.tools.subject import Subject, SubjectKind
 from lockgate.tools.tool import Tool, ToolDefinition
 from lockgate.traits import SideEffectLevel
 
@@ -41,8 +42,31 @@ MICROSECONDS = 15
 
 LINE_MILLISECONDS = 0.5
 """The most that a shell line of the length below may take."""
-SHELL_LINE = 'git log --oneline -n 5 | head -3 && if [ -f a ]; then cat "$(ls | head -1)" > b; fi'
-
+SPECIAL: Mapping[str, tuple[str, SubjectKind | None, dict[str, Any], str, str]] = {
+    "arguments": (
+        "look",
+        None,
+        {"path": "a/b", "limit": 3},
+        "look(path=a*, limit=N)",
+        "look(path=text:N*, limit=*)",
+    ),
+    "path": (
+        "Read",
+        SubjectKind.PATH,
+        {"path": "docs/guide/first/steps.md"},
+        "Read(./docs/N*/**/*.md)",
+        "Read(**/.N/*.key)",
+    ),
+    "shell line": (
+        "Bash",
+        SubjectKind.COMMAND,
+        {"command": 'git log -n 5 | head -3 && if [ -f a ]; then cat "$(ls | head -1)" > b; fi'},
+        "Bash(tool-N:*)",
+        "Bash(other-N x:*)",
+    ),
+}
+"""What a call is about, and how its rules are written: the tool, its subject, its arguments, an
+allow and a deny rule."""
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"path": {"type": "string"}, "limit": {"type": "integer", "minimum": 1}},
@@ -54,9 +78,11 @@ SCHEMA: dict[str, Any] = {
 class Look(Tool):
     """A read-only tool that is never run here."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self, name: str, schema: dict[str, Any] = SCHEMA, subjects: tuple[Subject, ...] = ()
+    ) -> None:
         origin = Origin("local", None, name, fingerprint({"name": name}))
-        self._definition = ToolDefinition(name, "Looks.", SCHEMA, origin)
+        self._definition = ToolDefinition(name, "Looks.", schema, origin, subjects=subjects)
 
     @property
     def definition(self) -> ToolDefinition:
@@ -97,14 +123,37 @@ def decider(rules: int, tools: int) -> Callable[[], object]:
     return once
 
 
-def line_judge() -> Callable[[], object]:
-    """One shell line, from its text to the verdict."""
-    allow = [CommandPattern.parse(f"tool-{number}:*") for number in range(100)]
-    deny = [CommandPattern.parse(f"other-{number} x:*") for number in range(100)]
+def special(kind: str) -> Callable[[], Verdict]:
+    """One decision on a call that every rule has to be held against."""
+    places = Places("/srv/project")
+    name, subject, argument, allow, deny = SPECIAL[kind]
+    schema: dict[str, Any] = {"type": "object", "properties": {n: {} for n in (*argument, "limit")}}
+    subjects = () if subject is None else (Subject(subject, next(iter(argument))),)
+    registry = Registry()
+    registry.register_all([Look(name, schema, subjects)])
+    snapshot = registry.snapshot()
+    rules = RuleSet(
+        tuple(
+            parse_rule(text.replace("N", str(number)), decision, places=places, destructive=says)
+            for text, decision, says in (
+                (allow, Decision.ALLOW, subject is SubjectKind.COMMAND),
+                (deny, Decision.DENY, False),
+            )
+            for number in range(100)
+        )
+    )
+    place = Environment(Path("/srv/project"), (Path("/srv/project"),))
+    execution = Execution("benchmark", "api", whole(SideEffectLevel.MUTATING), True, place)
+    call = Call("1", name, argument, execution)
+    tool = snapshot.entries[name]
 
-    def once() -> object:
-        return judge(analyse(SHELL_LINE), allow, deny)
+    def once() -> Verdict:
+        bound = bind(rules, snapshot)
+        subjects = resolve(tool, bound.about(name), argument, place)
+        facts = Facts(bound, SideEffectLevel.READ_ONLY, ("terminal",), subjects=subjects)
+        return decide(call, snapshot, facts)
 
+    once()
     return once
 
 
@@ -125,23 +174,25 @@ def main() -> None:
     options = parser.parse_args()
     rounds, calls = (1, 10) if options.smoke else (options.rounds, options.calls)
     deciders = {f"{r} rules, {t} tools": decider(r, t) for r, t in SIZES}
-    judge_line = line_judge()
-    measured: dict[str, list[Figures]] = {name: [] for name in (*deciders, "shell line")}
+    specials = {f"200 by {kind}": special(kind) for kind in SPECIAL}
+    measured: dict[str, list[Figures]] = {name: [] for name in (*deciders, *specials)}
     for _ in range(rounds):
         for name, once in deciders.items():
             measured[name].append(measure(once, calls))
-        measured["shell line"].append(measure(judge_line, max(1, calls // 50)))
+        for name, once in specials.items():
+            measured[name].append(measure(once, max(1, calls // 50)))
     print(f"{rounds} rounds of {calls} decisions")
     print(conditions("lockgate", "jsonschema-rs", "tree-sitter-bash"))
     smallest, *_, largest = deciders
     for name in deciders:
         times = ratio(measured, "µs", name, smallest)
         print(f"  {name:22} {spread(measured, 'µs', name)} µs, {times}x the smallest")
-    print(f"  {'shell line':22} {spread(measured, 'µs', 'shell line')} µs")
+    for name in specials:
+        print(f"  {name:22} {spread(measured, 'µs', name)} µs")
     many = spread(measured, "µs", "200 rules, 1 tools").over(MICROSECONDS)
     print(verdict(f"200 rules against {MICROSECONDS} µs", many, 1.0))
     grown = ratio(measured, "µs", largest, smallest)
-    line = spread(measured, "µs", "shell line").over(LINE_MILLISECONDS * 1000)
+    line = spread(measured, "µs", "200 by shell line").over(LINE_MILLISECONDS * 1000)
     print(verdict(f"a shell line against {LINE_MILLISECONDS} ms", line, 1.0))
     print(verdict("the largest against the smallest", grown, 1.5))
 
