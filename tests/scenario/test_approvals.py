@@ -225,7 +225,7 @@ def test_an_answer_for_the_session_is_listed_and_taken_back(
     assert grant["grant"] in project.run("grants", "list").stdout
     assert project.run("grants", "revoke", "nothing").returncode == 2
     assert project.json("grants", "revoke", grant["grant"])["revoked"] == [grant["grant"]]
-    assert project.json("grants", "list") == {"grants": []}
+    assert project.json("grants", "list") == {"grants": [], "answers": []}
 
 
 def test_an_unknown_is_listed_and_settled(project: Project, ledger: ServerLedger) -> None:
@@ -290,7 +290,7 @@ def test_a_damaged_ticket_is_named_beside_the_others(
 def test_nothing_is_made_where_nothing_is(project: Project) -> None:
     """Looking at a project without state makes none."""
     assert project.json("approvals", "list", named=False) == NOTHING
-    assert project.json("grants", "list", named=False) == {"grants": []}
+    assert project.json("grants", "list", named=False) == {"grants": [], "answers": []}
     assert project.run("approvals", "show", "x", named=False).returncode == 2
     assert not project.state.exists()
 
