@@ -40,8 +40,14 @@ def resolutions(subjects: Subjects) -> tuple[Reason, ...]:
 
 
 def real_paths(subjects: Subjects) -> Mapping[str, str]:
-    """By argument, what its paths really are, where that is not what is written."""
+    """By argument, what its paths and addresses really are, where that is not what is written.
+
+    Of an address the host counts: letters of other scripts can look like those of another name.
+    """
     found: dict[str, str] = {}
+    for name, resolved in subjects.by_name.items():
+        if isinstance(resolved, ResolvedUrl) and resolved.host not in resolved.given.lower():
+            found[name] = resolved.text
     for name, path in subjects.paths:
         if path.real != path.given:
             found[name] = f"{found[name]}\n{path.real}" if name in found else path.real

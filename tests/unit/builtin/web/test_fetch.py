@@ -19,6 +19,7 @@ from lockgate.errors import Fate
 from lockgate.policy.ceiling import whole
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.rules.url import UrlPattern, resolve_url
+from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
 from lockgate.testing.site import Request, Site, answer, raw, redirect
 from lockgate.tools.context import Environment, Execution, ToolContext
@@ -392,3 +393,16 @@ async def test_a_redirect_into_the_private_network_is_an_error(
     assert (result.kind, result.reason) == (ErrorKind.TOOL_ERROR, "address_refused")
     assert "SECRET" not in result.text
     assert "169.254.169.254" in result.text
+
+
+async def test_a_host_that_is_not_what_it_looks_like_is_shown(
+    fetch: WebFetch, tmp_path: Path
+) -> None:
+    """Whoever is asked about letters of another script sees the name that would be connected to."""
+    approver = ScriptedApprover()
+    with Road(tmp_path, [fetch], attended=[approver]) as road:
+        for url in ("https://\u0430pple.com/", "https://APPLE.com./x"):
+            await road.invoke(road.call("WebFetch", {"url": url}))
+    first, second = approver.questions
+    assert first.resolved == {"url": "https://xn--pple-43d.com/"}
+    assert second.resolved == {}
