@@ -78,6 +78,13 @@ class BarredTrees:
         return any(_lies_in(real, directory, folds) for directory in self._directories)
 
 
+def barred_below(paths: Iterable[ResolvedPath], environment: Environment) -> BarredTrees | None:
+    """What a search of `paths` has to leave out; None if none of them lies above any of it."""
+    above = [path.real for path in paths if path.directory]
+    found = [d for d in environment.barred if any(_lies_in(str(d), path) for path in above)]
+    return BarredTrees(found) if found else None
+
+
 def _whole(given: str, environment: Environment) -> tuple[str, str | None]:
     """`given` from the root, nothing folded; or why it can not be looked up."""
     text = given

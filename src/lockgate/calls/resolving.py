@@ -8,12 +8,13 @@ time or in another process, is resolved again, and its digest then shows what ha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
 
 from lockgate.calls.onward import RulesOnward
-from lockgate.calls.paths import BarredTrees, resolve_path
+from lockgate.calls.paths import barred_below, resolve_path
 from lockgate.rules.about import AboutTool
 from lockgate.rules.url import resolve_url
 from lockgate.tools.context import Environment
@@ -44,10 +45,11 @@ def resolve(
         elif isinstance(value, list):
             texts = cast("list[Any]", value)
             found[name] = tuple(resolver(t, environment) for t in texts if isinstance(t, str))
-    withheld = about.withheld
-    if environment.barred and any(s.kind is SubjectKind.PATH for s in declared):
-        withheld = (*withheld, BarredTrees(environment.barred))
-    return Subjects(found, withheld, _onward(declared, about, arguments))
+    subjects = Subjects(found, about.withheld, _onward(declared, about, arguments))
+    barred = barred_below((path for _, path in subjects.paths), environment)
+    if barred is not None and declared:
+        subjects = replace(subjects, withheld=(*about.withheld, barred))
+    return subjects
 
 
 def _onward(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lockgate.calls.filesystem import Seen
-from lockgate.calls.paths import BarredTrees, real_path, resolve_path
+from lockgate.calls.paths import barred_below, real_path, resolve_path
 from lockgate.testing.filesystem import ScriptedFileSystem
 from lockgate.tools.context import Environment
 from lockgate.tools.subject import ResolvedPath
@@ -219,11 +219,13 @@ def test_lockgates_own_state_is_barred_by_either_name(place: Environment) -> Non
 
 
 def test_a_search_leaves_out_what_is_barred(place: Environment) -> None:
-    """Also when it starts above."""
-    left_out = BarredTrees(place.barred)
+    """When it starts above; one that starts elsewhere need not look."""
+    left_out = barred_below([look("docs", place), look("..", place)], place)
+    assert left_out is not None
     assert left_out.catches(look("../state/state.db", place))
     assert not left_out.catches(look("docs/a.txt", place))
     assert left_out.catches(ResolvedPath("", "", "", None, problem="is empty"))
+    assert barred_below([look(".", place), look("docs/a.txt", place)], place) is None
 
 
 @pytest.mark.parametrize(
