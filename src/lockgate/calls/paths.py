@@ -7,6 +7,7 @@ not answer (a network one whose server is gone) keeps it waiting as it would the
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,8 @@ from lockgate.tools.subject import Resolved, ResolvedPath
 
 _LONGEST: Final = 4095
 """Bytes of a path, as the kernel takes it."""
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+_VARIABLE: Final = re.compile(r"\$(\{|[A-Za-z_]\w*(/|$))|%\w+%")
 _FILES: Final = RealFileSystem()
 _DESCRIPTORS: Final = ("/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr")
 """Names of whatever the process has open. Where they are links, they lead to processes."""
@@ -76,6 +79,18 @@ class BarredTrees:
             return 1
         real, folds = resolved.real, resolved.folds_case
         return any(_lies_in(real, directory, folds) for directory in self._directories)
+
+
+def read_otherwise(given: str) -> str | None:
+    """Why a program that is handed `given` could take it for another path than the kernel does;
+    None if that is not likely."""
+    if given != given.strip():
+        return "begins or ends with a space, which some programs cut off"
+    if _ADDRESS.match(given):
+        return "looks like an address, which some programs take for a path of their own"
+    if _VARIABLE.match(given):
+        return "begins with a variable, which some programs replace"
+    return None
 
 
 def barred_below(paths: Iterable[ResolvedPath], environment: Environment) -> BarredTrees | None:

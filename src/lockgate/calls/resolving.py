@@ -9,17 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from lockgate.calls.onward import RulesOnward
-from lockgate.calls.paths import barred_below, resolve_path
+from lockgate.calls.paths import barred_below, read_otherwise, resolve_path
 from lockgate.rules.about import AboutTool
 from lockgate.rules.url import resolve_url
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Registered
-from lockgate.tools.subject import NO_SUBJECTS, Onward, Resolved, Subject, SubjectKind, Subjects
+from lockgate.tools.subject import (
+    NO_SUBJECTS,
+    Onward,
+    Resolved,
+    ResolvedPath,
+    Subject,
+    SubjectKind,
+    Subjects,
+)
+
+_MOST: Final = 1000
+"""Texts of one argument that are resolved: each asks the file system."""
 
 
 def resolve(
@@ -31,6 +42,7 @@ def resolve(
     if not declared and not about.paths:
         return NO_SUBJECTS
     wanted = {s.parameter: (s.kind, s.default) for s in declared}
+    own = frozenset(wanted)
     for name in about.paths:
         wanted.setdefault(name, (SubjectKind.PATH, None))
     server = tool.definition.origin.server
@@ -39,12 +51,15 @@ def resolve(
     found: dict[str, Resolved] = {}
     for name, (kind, default) in wanted.items():
         value = arguments.get(name, default)
-        resolver = _RESOLVERS[kind]
+        resolver = _RESOLVERS[kind] if name in own else _servers_path
         if isinstance(value, str):
             found[name] = resolver(value, environment)
         elif isinstance(value, list):
-            texts = cast("list[Any]", value)
-            found[name] = tuple(resolver(t, environment) for t in texts if isinstance(t, str))
+            texts = [t for t in cast("list[Any]", value) if isinstance(t, str)]
+            found[name] = (
+                *[resolver(text, environment) for text in texts[:_MOST]],
+                *[_one_too_many(text) for text in texts[_MOST:]],
+            )
     subjects = Subjects(found, about.withheld, _onward(declared, about, arguments))
     barred = barred_below((path for _, path in subjects.paths), environment)
     if barred is not None and declared:
@@ -66,6 +81,19 @@ def _command(line: str, environment: Environment) -> Resolved:
     from lockgate.rules.command.line import analyse
 
     return analyse(line)
+
+
+def _servers_path(text: str, environment: Environment) -> Resolved:
+    """A path for a server, which may read it in its own way: what it could take for another one is
+    a problem."""
+    resolved = resolve_path(text, environment)
+    if resolved.problem is None and (problem := read_otherwise(text)) is not None:
+        return replace(resolved, problem=problem)
+    return resolved
+
+
+def _one_too_many(text: str) -> Resolved:
+    return ResolvedPath(text, "", "", None, problem=f"is one of more than {_MOST} in one argument")
 
 
 def _url(text: str, environment: Environment) -> Resolved:

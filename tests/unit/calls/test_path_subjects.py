@@ -219,6 +219,46 @@ async def test_a_servers_relative_path_starts_from_where_it_runs(
         assert await kind_of(road, road.call(tool.name, {"path": given})) is kind
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        "file:///etc/passwd",
+        " /etc/passwd",
+        "docs/a\n",
+        "$HOME/x",
+        "${HOME}/x",
+        "%APPDATA%/x",
+        "~me/x",
+    ],
+)
+async def test_what_a_server_could_read_in_its_own_way_is_not_let_through(
+    given: str, project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """To the kernel each is a file in the project; a server may think otherwise. A tool of ours
+    opens what the kernel does."""
+    tool = ScriptedTool("w", server="files", input_schema=SCHEMA)
+    held = rules(project, destructive=True, allow=["mcp__files__w(path=path:./**)"])
+    road = make_road([tool], rules=held, environment=environment)
+    result = await kind_of(road, road.call(tool.name, {"path": given}))
+    assert result is ErrorKind.NOT_APPROVED
+    denied = rules(project, deny=["mcp__files__w(path=path:./elsewhere)"])
+    road = make_road([tool], rules=denied, environment=environment, owner="denies")
+    assert await kind_of(road, road.call(tool.name, {"path": given})) is ErrorKind.DENIED
+    assert await kind_of(road, road.call(tool.name, {"path": "docs/$a b"})) is not ErrorKind.DENIED
+
+
+async def test_no_array_of_paths_is_too_long(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """Only so many are looked up; the others let nothing through."""
+    tool = ScriptedTool("w", server="files", input_schema=SCHEMA)
+    held = rules(project, destructive=True, allow=["mcp__files__w(path=path:./**)"])
+    road = make_road([tool], rules=held, environment=environment)
+    assert await kind_of(road, road.call(tool.name, {"path": ["docs/a"] * 1000})) is None
+    many = road.call(tool.name, {"path": ["docs/a"] * 1001})
+    assert await kind_of(road, many) is ErrorKind.NOT_APPROVED
+
+
 @pytest.mark.parametrize("tool", [reader(), writer()], ids=["read", "write"])
 async def test_no_tool_reaches_lockgates_own_state(
     tool: ScriptedTool, project: Path, environment: Environment, make_road: MakeRoad
