@@ -24,7 +24,9 @@ def with_lasting(question: Question, subjects: Subjects) -> Question:
     """`question` with what can be kept of an answer to it, in an attended run."""
     answerable = all(reason.code in ANSWERABLE for reason in question.reasons)
     always = None
-    # A rule goes by what is written: where a link leads is not what it would answer for.
-    if answerable and subjects.as_written:
+    # A rule goes by what is written: where a link leads is not what it would answer for, nor a
+    # directory outside of the roots that is not written at all.
+    spoken = all(path.root is not None or n in question.arguments for n, path in subjects.paths)
+    if answerable and spoken and subjects.as_written:
         always = exact_rule_text(question.tool, question.arguments)
     return replace(question, always=always, judgeable=question.origin.server is not None)

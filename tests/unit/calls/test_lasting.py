@@ -23,7 +23,12 @@ from lockgate.testing.road import Road
 from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.context import Environment
 from lockgate.tools.result import ErrorKind, ToolResult
-from lockgate.tools.subject import ResolvedPath, Subject, SubjectKind, Subjects
+from lockgate.tools.subject import (
+    ResolvedPath,
+    Subject,
+    SubjectKind,
+    Subjects,
+)
 
 MakeRoad = Callable[..., Road]
 ALWAYS = Answer(True, "scripted", Scope.ALWAYS)
