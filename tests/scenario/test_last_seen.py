@@ -107,3 +107,22 @@ def test_no_configured_secret_is_kept(project: Project) -> None:
     assert '"server":"s"' in text
     for word in (*held, *held.values(), "API_TOKEN", "--key", os.fspath(Path("scripted_server"))):
         assert word not in text
+
+
+@pytest.mark.req("B-05")
+def test_check_looks_at_the_tools_last_seen_and_names_what_it_does_not_know(
+    project: Project,
+) -> None:
+    """A slip in a deny rule is found without starting anything, once its server has been there."""
+    ledger = project.add("s", SERVER)
+    project.sections["permissions"] = {"deny": ["mcp__s__raed"]}
+    before = project.run("check")
+    assert before.returncode == 0
+    assert "not known yet, so their tools were not looked at: s" in before.stdout
+    project.run("tools")
+    found = project.run("check")
+    assert found.returncode == 1
+    assert 'the deny rule "mcp__s__raed" matches no tool of server s' in found.stdout
+    assert "did you mean mcp__s__read?" in found.stdout
+    assert project.json("check")["notSeen"] == []
+    assert len(ledger.entries("start")) == 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
+from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
 from lockgate.rules.in_tree import IN_TREE
@@ -26,6 +28,7 @@ def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
         *_rules(config),
         *_past_the_shell(config),
         *_offers(config),
+        *_unpinned(config),
     )
 
 
@@ -71,8 +74,6 @@ def _rules(config: Config) -> Iterator[Finding]:
         if rule.server is None and (absent := _absent(rule.tool, config)):
             what, hint = absent
             yield Finding(where, f'the rule "{rule.text}" names {what}', hint)
-        if rule.decision is Decision.DENY:
-            continue
         stricter = next((other for other in rules if _covers(other, rule)), None)
         if stricter is not None:
             yield Finding(
@@ -81,6 +82,11 @@ def _rules(config: Config) -> Iterator[Finding]:
                 f'"{stricter.text}" ({stricter.decision.name.lower()}) matches whatever it matches',
                 f"the stricter one stands at {stricter.source}" if stricter.source else None,
             )
+            continue
+        wider = next((other for other in rules if _repeats(other, rule, rules)), None)
+        if wider is not None:
+            place = f"that one stands at {wider.source}" if wider.source else None
+            yield Finding(where, f'the rule "{rule.text}" adds nothing to "{wider.text}"', place)
 
 
 def _past_the_shell(config: Config) -> Iterator[Finding]:
@@ -116,6 +122,19 @@ def _offers(config: Config) -> Iterator[Finding]:
             yield Finding("agent.offer", f'"{text}" names {what}', hint)
 
 
+def _unpinned(config: Config) -> Iterator[Finding]:
+    """Servers that are believed, whatever they list the next time."""
+    for server in config.servers:
+        trusts = server.annotation_trust is AnnotationTrust.TRUST
+        if trusts and server.pins is not PinPolicy.OFF and not config.pins.of(server.name):
+            yield Finding(
+                f"server {server.name}",
+                "what it claims of its tools is believed, and none of them is pinned: a change of "
+                "them would go unnoticed",
+                f"look at them and pin them: lockgate review {server.name} (or say pins: off)",
+            )
+
+
 def _absent(tool: str | None, config: Config) -> tuple[str, str] | None:
     """Why a command of ours has no tool of that name, which is no server's, and what to do."""
     if tool is None or tool in config.builtin:
@@ -126,6 +145,28 @@ def _absent(tool: str | None, config: Config) -> tuple[str, str] | None:
     return (
         "a local tool, and the command line has none",
         "it counts where a program gives tools of its own to lockgate.open",
+    )
+
+
+def _repeats(other: Rule, rule: Rule, rules: tuple[Rule, ...]) -> bool:
+    """Whether `other` says all that `rule` says: of the same calls, in the same runs, as long."""
+    if other is rule or other.decision is not rule.decision:
+        return False
+    same = replace(other, text=rule.text, source=rule.source, reason=rule.reason) == rule
+    if same:
+        return rules.index(other) < rules.index(rule)
+    if other.decision is Decision.ALLOW and (
+        (other.when, other.until, other.pin) != (rule.when, rule.until, rule.pin)
+        # A wide rule does not answer for what can destroy: a narrow one may.
+        or rule.destructive
+    ):
+        return False
+    wider = other.tool is None and rule.tool is not None
+    return (
+        other.bare
+        and other.server == rule.server
+        and other.server is not None
+        and (wider or (other.tool == rule.tool and not rule.bare))
     )
 
 

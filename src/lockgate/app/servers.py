@@ -50,11 +50,8 @@ def make_manager(
             settings.endpoint,
             peer=settings.name,
             environ=environ,
-            hidden=secrets_of(settings),
+            hidden=secrets_of(settings, environ),
         )
-
-    def secrets_of(settings: ServerSettings) -> tuple[str, ...]:
-        return secrets_in(settings.endpoint.args, settings.endpoint.env, environ)
 
     return Manager(
         config.servers,
@@ -62,12 +59,17 @@ def make_manager(
         startup_budget=config.startup_budget,
         listeners=listeners,
         clock=monotonic,
-        hidden=secrets_of,
+        hidden=lambda settings: secrets_of(settings, environ),
         tracing=tracing,
         pins=config.pins,
         seen=LastSeenFolder(state_dir / _LAST_SEEN),
         now=time,
     )
+
+
+def secrets_of(settings: ServerSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of a server's configuration that nothing said of it, and no file, may hold."""
+    return secrets_in(settings.endpoint.args, settings.endpoint.env, environ)
 
 
 def tools_last_seen(

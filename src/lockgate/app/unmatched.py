@@ -1,31 +1,36 @@
 """Rules and offers that name a tool which is not there: a door that someone believes shut.
 
 A name of a server's tool can only be looked up once the server has answered, so this is asked after
-the start and says nothing of servers that did not start (PB-177).
+the start, or of what was last seen, and says nothing of servers that are not known (PB-177).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from lockgate.app.finding import Finding
-from lockgate.mcp.host.status import ServerState, ServerStatus
+from lockgate.decision import Decision
+from lockgate.mcp.host.status import ServerStatus
 from lockgate.rules.bind import bind
 from lockgate.rules.offers import unmatched as unmatched_offers
 from lockgate.rules.pattern import ToolPattern, parse_pattern
+from lockgate.rules.rule import Rule
 from lockgate.schema.spelling import nearest
 from lockgate.settings.config import Config
 from lockgate.tools.naming import server_prefix
 from lockgate.tools.registry import Snapshot
+from lockgate.tools.tool import Tool
 
 
 def unmatched(
     config: Config, snapshot: Snapshot, statuses: Sequence[ServerStatus]
 ) -> tuple[Finding, ...]:
-    """Each rule and offer of `config` that names a tool which nobody has.
+    """Each rule and offer of `config` that names a tool which nobody has, or what no tool has.
 
-    Of servers, those in `statuses` that are ready are looked at; of local tools, those that a
-    program gave, if it gave any. A tool that was left out has been told about and is no slip.
+    Of servers, those in `statuses` whose tools are registered are looked at; of local tools, those
+    that a program gave, if it gave any. A tool that was left out has been told about and is no
+    slip.
     """
     return tuple(_found(config, snapshot, {s.name: s for s in statuses}))
 
@@ -36,11 +41,30 @@ def _found(
     for rule in bind(config.rules, snapshot).unbound:
         word = rule.decision.name.lower()
         pattern = ToolPattern(rule.server, rule.tool)
-        what = f'the {word} rule "{rule.text}"'
-        yield from _told(pattern, what, rule.source or f"permissions.{word}", snapshot, statuses)
+        what, where = f'the {word} rule "{rule.text}"', rule.source or f"permissions.{word}"
+        meant = next((tool for tool in snapshot.tools if pattern.matches(tool)), None)
+        if meant is None:
+            yield from _told(pattern, what, where, snapshot, statuses)
+        else:
+            yield _unfit(rule, meant, what, where)
     for text in unmatched_offers(config.agent.offer, snapshot):
         what = f'the offer "{text}"'
         yield from _told(parse_pattern(text), what, "agent.offer", snapshot, statuses)
+
+
+def _unfit(rule: Rule, tool: Tool, what: str, where: str) -> Finding:
+    """Why a rule that names a tool says nothing of it."""
+    name, holds = tool.name, rule.decision is not Decision.ALLOW
+    if rule.pin is not None and tool.definition.origin.fingerprint.digest != rule.pin:
+        return Finding(where, f"{what} is about another definition of {name}: it answers nothing")
+    effect = "it holds for every call of it" if holds else "it answers nothing"
+    if rule.subject is not None:
+        return Finding(where, f"{what} speaks of what {name} has not: {effect}")
+    properties: object = tool.definition.input_schema.get("properties")
+    known = sorted(cast("dict[str, object]", properties)) if isinstance(properties, dict) else []
+    missing = ", ".join(p.name for p in rule.parameters if p.name not in known)
+    hint = f"its arguments: {', '.join(known)}" if known else "it takes no arguments"
+    return Finding(where, f"{what} names arguments that {name} has not ({missing}): {effect}", hint)
 
 
 def _told(
@@ -64,7 +88,7 @@ def _told(
         place, see = "local tool", None
     else:
         status = statuses.get(pattern.server)
-        if status is None or status.state is not ServerState.READY:
+        if status is None or not status.state.has_tools:
             return
         if pattern.tool in {out.tool for out in status.left_out}:
             return

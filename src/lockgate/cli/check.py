@@ -16,28 +16,42 @@ def check(config: Path | None, as_json: bool) -> int:
     """Look over the configuration without starting anything.
 
     Every fault is told at once, with file, line and key. Beyond that: programs that are not there,
-    verdicts that loosen without trust, rules that can never match. Whether a server has the tools
-    that rules and offers name can not be seen without starting it: lockgate doctor does. The exit
-    code is 2 for a configuration that can not be used, 1 if something was found, 0 if not.
+    rules that can never match or add nothing, servers that are believed and not pinned. What needs
+    the tools of a server is looked at by what it listed when it was last started: rules and offers
+    for tools that are not there, allow rules for what can destroy, claims that contradict
+    themselves, verdicts and pins that are about nothing. Servers that were never started are named;
+    lockgate doctor starts all. The exit code is 2 for a configuration that can not be used, 1 if
+    something was found, 0 if not.
 
     \b
     Example:
       lockgate check && lockgate doctor
     """
     import os
+    import time
 
     from lockgate.app.findings import findings
+    from lockgate.app.known import known_findings
+    from lockgate.app.servers import tools_last_seen
     from lockgate.cli.exit import Exit
     from lockgate.settings.loading import load
     from lockgate.showing import visible, visible_lines
 
     settings = load(find_layers(config), os.environ)
-    found = findings(settings, os.environ)
+    snapshot, statuses, manager = tools_last_seen(
+        settings, os.environ, time=time.time, monotonic=time.monotonic
+    )
+    found = (
+        *findings(settings, os.environ),
+        *known_findings(settings, snapshot, statuses, manager),
+    )
+    unknown = [status.name for status in statuses if not status.state.has_tools]
     if as_json:
         print_json(
             {
                 "files": [str(path) for path in settings.sources],
                 "servers": [server.name for server in settings.servers],
+                "notSeen": unknown,
                 "findings": [{"where": f.where, "text": f.text, "hint": f.hint} for f in found],
             }
         )
@@ -48,5 +62,9 @@ def check(config: Path | None, as_json: bool) -> int:
             click.echo(f"{visible(finding.where)}: {visible_lines(finding.text)}")
             if finding.hint:
                 click.echo(f"  {visible(finding.hint)}")
+        if unknown:
+            names = ", ".join(unknown)
+            click.echo(f"not known yet, so their tools were not looked at: {names}")
+            click.echo("  start them once: lockgate doctor")
         click.echo(f"{len(found)} found" if found else "nothing found")
     return Exit.FAILED if found else Exit.DONE

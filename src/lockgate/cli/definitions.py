@@ -11,14 +11,13 @@ import click
 
 from lockgate.app.narrowed import for_servers
 from lockgate.app.review import ServerReview, review
-from lockgate.app.servers import tools_last_seen
+from lockgate.app.servers import secrets_of, tools_last_seen
 from lockgate.cli.opening import opened, settled_config
 from lockgate.cli.options import find_layers
 from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.settings.config import Config
-from lockgate.settings.masking import secrets_in
 
 last_seen_option = click.option(
     "--last-seen", is_flag=True, help="Start nothing: take what was listed the last time."
@@ -40,8 +39,7 @@ class Definitions:
 
     def secrets(self, server: str) -> tuple[str, ...]:
         """The values of a server's configuration that no file may hold."""
-        endpoint = self.settings(server).endpoint
-        return secrets_in(endpoint.args, endpoint.env, os.environ)
+        return secrets_of(self.settings(server), os.environ)
 
 
 async def definitions(

@@ -34,7 +34,8 @@ class PinnedTool:
     instructions: str | None
     """What the server told models at that time."""
     command: str
-    """What started the server at that time, without its arguments."""
+    """What started the server at that time, without its arguments; of one that is not started its
+    address, without what is secret in it."""
 
     def text_of(self, field: str) -> object:
         """The value of a field of the fingerprint, as far as it is kept: of the endpoint the
@@ -80,6 +81,7 @@ class Pins:
 
 def pin_of(seen: SeenServer, endpoint: Endpoint, listed: ListedTool) -> PinnedTool:
     """The pin of one tool that `seen` lists, as it is there."""
+    identity = endpoint.identity()
     return PinnedTool(
         listed.name,
         seen.fingerprints[listed.name],
@@ -91,5 +93,5 @@ def pin_of(seen: SeenServer, endpoint: Endpoint, listed: ListedTool) -> PinnedTo
             "title": listed.title,
         },
         seen.instructions,
-        str(endpoint.identity()["command"]),
+        str(identity.get("command") or identity.get("url") or ""),
     )

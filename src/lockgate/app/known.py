@@ -1,0 +1,101 @@
+"""What can be said of a configuration by the tools that its servers had when last seen (B-05)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from lockgate.app.finding import Finding
+from lockgate.app.unmatched import unmatched
+from lockgate.decision import Decision
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.pins import Standing, pin_state
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.status import ServerStatus
+from lockgate.rules.pattern import ToolPattern
+from lockgate.settings.config import Config
+from lockgate.tools.naming import server_tool_name
+from lockgate.tools.registry import Registered, Snapshot
+
+_NAMED: Final = 3
+"""Tools that are named before they are only counted."""
+
+
+def known_findings(
+    config: Config,
+    snapshot: Snapshot,
+    statuses: Sequence[ServerStatus],
+    manager: Manager | None,
+) -> tuple[Finding, ...]:
+    """Everything found, of `tools_last_seen`. Servers of which nothing is known say nothing."""
+    found = [*unmatched(config, snapshot, statuses), *_destructive(config, snapshot)]
+    if manager is not None:
+        for settings in config.servers:
+            found.extend(_of_server(config, settings, manager, snapshot))
+    return tuple(found)
+
+
+def _destructive(config: Config, snapshot: Snapshot) -> Iterator[Finding]:
+    """Allow rules that name tools for which they do not answer (S0-08)."""
+    for rule in config.rules.rules:
+        if rule.decision is not Decision.ALLOW or rule.destructive or rule.server is None:
+            continue
+        pattern = ToolPattern(rule.server, rule.tool)
+        meant = [tool for tool in snapshot.tools if pattern.matches(tool)]
+        names = [tool.name for tool in meant if tool.is_destructive]
+        if names:
+            what = f'the allow rule "{rule.text}" does not answer for {_listed(names)}'
+            yield Finding(
+                rule.source or "permissions.allow",
+                f"{what}, which can destroy",
+                "such a rule names one tool, says destructive: true and what the arguments may be; "
+                "or the tool needs a verdict: lockgate review " + rule.server,
+            )
+
+
+def _of_server(
+    config: Config, settings: ServerSettings, manager: Manager, snapshot: Snapshot
+) -> Iterator[Finding]:
+    seen = manager.seen(settings.name)
+    if seen is None:
+        return
+    where = f"server {settings.name}"
+    listed = {tool.name for tool in seen.tools}
+    for tool in settings.verdicts:
+        if tool not in listed:
+            yield Finding(where, f'the verdict for "{tool}" is about no tool that it lists')
+    for tool in settings.expect_tools:
+        if tool not in listed:
+            yield Finding(where, f'the expected tool "{tool}" is not listed by it')
+    pins = config.pins.pinned(settings.name)
+    review = f"to see how: lockgate pins diff {settings.name}"
+    for tool in seen.tools:
+        state = pin_state(settings.pins, pins, tool.name, seen.fingerprints[tool.name])
+        if state.standing is Standing.CHANGED:
+            what = ", ".join(state.changed)
+            yield Finding(where, f'"{tool.name}" changed since it was pinned ({what})', review)
+        entry = snapshot.get(server_tool_name(settings.name, tool.name))
+        if tool.claims.read_only and tool.claims.destructive and _open(settings, tool.name):
+            yield Finding(
+                where,
+                f'"{tool.name}" claims to be read-only and destructive at once'
+                + (", and counts as read-only" if _is_read_only(entry) else ""),
+                f"say what it is: verdicts: {{{tool.name}: {{level: ...}}}}",
+            )
+    for tool in sorted(pins.keys() - listed):
+        yield Finding(where, f'"{tool}" is pinned, and not listed any more', review)
+
+
+def _open(settings: ServerSettings, tool: str) -> bool:
+    """Whether the operator said nothing of what a tool can do."""
+    verdict = settings.verdicts.get(tool)
+    return verdict is None or (verdict.level is None and verdict.destructive is None)
+
+
+def _is_read_only(entry: Registered | None) -> bool:
+    return entry is not None and entry.is_read_only
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}"
