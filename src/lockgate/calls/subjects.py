@@ -49,8 +49,9 @@ def real_paths(subjects: Subjects) -> Mapping[str, str]:
         if isinstance(resolved, ResolvedUrl) and resolved.host not in resolved.given.lower():
             found[name] = resolved.text
     for name, path in subjects.paths:
-        if path.real != path.given:
-            found[name] = f"{found[name]}\n{path.real}" if name in found else path.real
+        if path.real and path.real != path.given:
+            real = path.real.replace("\n", "\\n")  # or one path would be shown as two
+            found[name] = f"{found[name]}\n{real}" if name in found else real
     return found or _NOTHING
 
 

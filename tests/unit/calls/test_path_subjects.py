@@ -305,6 +305,22 @@ async def test_a_control_file_is_asked_about_over_an_allow_rule(
     assert len(approver.questions) == 1
 
 
+async def test_a_question_shows_where_paths_lead(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """Each on a line of its own, whatever is in its name; one that leads nowhere shows nothing."""
+    (project / "link").symlink_to("docs")
+    (project / "circle").symlink_to("circle")
+    approver = ScriptedApprover.always(False)
+    tool = ScriptedTool("w", server="files", input_schema=SCHEMA)
+    held = rules(project, ask=["mcp__files__w(path=path:./nowhere)"])
+    road = make_road([tool], rules=held, attended=[approver], environment=environment)
+    given = ["link/a", "circle", "docs/two\nlines", str(project / "docs" / "a")]
+    assert await kind_of(road, road.call(tool.name, {"path": given})) is ErrorKind.NOT_APPROVED
+    [question] = approver.questions
+    assert question.resolved == {"path": f"{project}/docs/a\n{project}/docs/two\\nlines"}
+
+
 class Switching:
     """Says yes, after it has pointed a link elsewhere."""
 
