@@ -1,4 +1,4 @@
-"""WebFetch: what it returns, what it refuses, and how far a redirect takes it."""
+"""WebFetch: what it returns, and what it refuses."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ import pytest
 from lockgate.agent.threads import WorkerThreads
 from lockgate.builtin.web.fetch import MAX_BODY, WebFetch
 from lockgate.content import Text
-from lockgate.decision import Decision
 from lockgate.errors import Fate
 from lockgate.policy.ceiling import whole
-from lockgate.rules.rule import Rule, RuleSet
-from lockgate.rules.url import UrlPattern, resolve_url
-from lockgate.testing.approver import ScriptedApprover
-from lockgate.testing.road import Road
+from lockgate.rules.url import resolve_url
 from lockgate.testing.site import Request, Site, answer, raw, redirect
 from lockgate.tools.context import Environment, Execution, ToolContext
 from lockgate.tools.permit import Permit
-from lockgate.tools.result import ErrorKind, Outcome, ToolResult
+from lockgate.tools.result import ErrorKind, Outcome
 from lockgate.tools.subject import Subjects
 from lockgate.traits import SideEffectLevel
 
@@ -277,103 +273,6 @@ async def test_a_peer_that_breaks_off_leaves_the_fate_unknown(site: Site, fetch:
     assert "SECRET" not in outcome.result.text
 
 
-# ------------------------------------------------------------------ on the road, under rules
-
-
-def rules(*texts: tuple[Decision, str]) -> RuleSet:
-    """Rules about the tool's address."""
-    return RuleSet(
-        tuple(
-            Rule(
-                decision,
-                f"WebFetch({text})",
-                None,
-                "WebFetch",
-                when="any",
-                subject=UrlPattern.parse(text),
-            )
-            for decision, text in texts
-        )
-    )
-
-
-async def fetched(
-    tmp_path: Path, fetch: WebFetch, url: str, *texts: tuple[Decision, str], exempt: bool = False
-) -> ToolResult:
-    """What a call comes to under rules, with nobody there to answer."""
-    level = SideEffectLevel.MUTATING if exempt else SideEffectLevel.READ_ONLY
-    with Road(tmp_path, [fetch], rules=rules(*texts), exempt=level) as road:
-        return await road.invoke(road.call("WebFetch", {"url": url}, attended=False))
-
-
-A = "domain:a.example.com"
-ALLOW, ASK, DENY = Decision.ALLOW, Decision.ASK, Decision.DENY
-
-
-async def test_without_a_rule_it_is_asked_about(
-    site: Site, fetch: WebFetch, tmp_path: Path
-) -> None:
-    """Nobody to ask is a no: nothing is sent."""
-    result = await fetched(tmp_path, fetch, f"http://a.example.com:{site.port}/")
-    assert result.kind is ErrorKind.NOT_APPROVED
-    assert site.connections == 0
-
-
-async def test_a_domain_rule_answers(site: Site, fetch: WebFetch, tmp_path: Path) -> None:
-    """An allow rule for the host is the answer; one for another host is none."""
-    site.on("/", answer(200, "hello"))
-    url = f"http://a.example.com:{site.port}/"
-    assert "hello" in (await fetched(tmp_path, fetch, url, (ALLOW, A))).text
-    result = await fetched(tmp_path, fetch, url, (ALLOW, "domain:b.example.org"))
-    assert result.kind is ErrorKind.NOT_APPROVED
-
-
-REDIRECTS: list[tuple[str, list[tuple[Decision, str]], bool, str]] = [
-    # (where it leads, rules, whether nothing is asked about, what comes of it)
-    ("http://a.example.com:{port}/end", [(ALLOW, A)], False, "followed"),
-    ("http://b.example.org:{port}/end", [(ALLOW, A)], False, "left"),
-    ("http://b.example.org:{port}/end", [(ALLOW, A), (ALLOW, "domain:b.example.org")], False, "ok"),
-    ("http://a.example.com:{port}/end", [], True, "followed"),
-    ("http://b.example.org:{port}/end", [], True, "left"),
-    ("http://www.a.example.com:{port}/end", [], True, "left"),
-    ("http://a.example.com:{port}/end", [(ALLOW, "http://a.example.com:{port}/")], False, "left"),
-    ("http://a.example.com:{port}/end", [(DENY, "http://a.example.com/end")], True, "denied"),
-    ("http://b.example.org:{port}/end", [(ALLOW, A), (DENY, "domain:b.example.org")], False, "no"),
-    ("http://a.example.com:{port}/end", [(ASK, "http://a.example.com/end")], True, "left"),
-]
-
-
-@pytest.mark.parametrize(("target", "texts", "exempt", "outcome"), REDIRECTS)
-async def test_rules_hold_at_a_redirect(
-    site: Site,
-    fetch: WebFetch,
-    tmp_path: Path,
-    target: str,
-    texts: list[tuple[Decision, str]],
-    exempt: bool,
-    outcome: str,
-) -> None:
-    """Allowed is followed, denied is an error, and what nobody has answered for is left to a call
-    of its own. Where no rule answered, other pages of the same host are followed."""
-    target = target.format(port=site.port)
-    site.on("/", redirect(target)).on("/end", answer(200, "the end"))
-    url = f"http://a.example.com:{site.port}/"
-    there = [(decision, text.format(port=site.port)) for decision, text in texts]
-    result = await fetched(tmp_path, fetch, url, *there, exempt=exempt)
-    ended = "/end" in [request.target for request in site.requests]
-    if outcome in ("followed", "ok"):
-        assert "the end" in result.text
-        assert ended
-    elif outcome == "left":
-        assert not result.is_error
-        assert result.structured == {"url": url, "redirect": target}
-        assert f"redirects to {target}" in result.text
-        assert not ended
-    else:
-        assert (result.kind, result.reason) == (ErrorKind.TOOL_ERROR, "deny_rule")
-        assert not ended
-
-
 async def test_without_a_word_of_the_rules_no_redirect_is_followed(
     site: Site, fetch: WebFetch
 ) -> None:
@@ -381,28 +280,3 @@ async def test_without_a_word_of_the_rules_no_redirect_is_followed(
     site.on("/", redirect("/end")).on("/end", answer(200, "the end"))
     result = (await done(fetch, f"{site.address}/")).result
     assert result.structured == {"url": f"{site.address}/", "redirect": f"{site.address}/end"}
-
-
-async def test_a_redirect_into_the_private_network_is_an_error(
-    site: Site, fetch: WebFetch, tmp_path: Path
-) -> None:
-    """No rule and no exemption reaches what the address rules refuse."""
-    site.on("/", redirect("http://169.254.169.254/latest/?q=SECRET"))
-    url = f"http://a.example.com:{site.port}/"
-    result = await fetched(tmp_path, fetch, url, (ALLOW, "*"), exempt=True)
-    assert (result.kind, result.reason) == (ErrorKind.TOOL_ERROR, "address_refused")
-    assert "SECRET" not in result.text
-    assert "169.254.169.254" in result.text
-
-
-async def test_a_host_that_is_not_what_it_looks_like_is_shown(
-    fetch: WebFetch, tmp_path: Path
-) -> None:
-    """Whoever is asked about letters of another script sees the name that would be connected to."""
-    approver = ScriptedApprover()
-    with Road(tmp_path, [fetch], attended=[approver]) as road:
-        for url in ("https://\u0430pple.com/", "https://APPLE.com./x"):
-            await road.invoke(road.call("WebFetch", {"url": url}))
-    first, second = approver.questions
-    assert first.resolved == {"url": "https://xn--pple-43d.com/"}
-    assert second.resolved == {}
