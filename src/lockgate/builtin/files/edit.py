@@ -19,6 +19,7 @@ from lockgate.builtin.files.stamp import NotOpened
 from lockgate.builtin.files.text import NotText, Unified, decode, encode, stamp_of
 from lockgate.builtin.files.write import LANE, MAX_REPLACED
 from lockgate.content import JSONObject, Text
+from lockgate.showing import visible
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import Outcome, ToolResult
 from lockgate.tools.subject import ResolvedPath, Subject, SubjectKind
@@ -181,7 +182,7 @@ def _result(
     count = len(places)
     text = f"{path.given}: {count} replacement{'' if count == 1 else 's'}"
     if path.real != path.lexical:
-        text += f"; the file is {path.real}, where a link leads"
+        text += f"; the file is {visible(path.real)}, where a link leads"
     text += f"; stamp {stamp}"
     shown = diff(file.text, after, places, old, new)
     facts = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,7 +12,7 @@ from lockgate.builtin.files.directory import Directory
 from lockgate.builtin.files.exclusion import exclusions
 from lockgate.builtin.files.glob import SEARCHING, WHERE, entered, shown_name
 from lockgate.builtin.files.kind import size_text
-from lockgate.builtin.files.listing import View, listed, parted
+from lockgate.builtin.files.listing import View, check_unmoved, listed, parted
 from lockgate.builtin.files.matches import Matches, Naming, Shows
 from lockgate.builtin.files.problem import FileProblem, not_opened, subject_of, wrong_argument
 from lockgate.builtin.files.ripgrep import WALKING, Ran, locate, program_in, run
@@ -223,7 +222,7 @@ def _result(
 ) -> ToolResult:
     """What is told; without a view, one file was searched."""
     if view is not None:
-        _still_inside(found.paths, view.root, stop)
+        check_unmoved(found.paths, view.root, stop)
     files = len(found.paths)
     what = f"{files} file{'' if files == 1 else 's'}"
     if search.mode != "files":
@@ -252,16 +251,3 @@ def _result(
     head = Text("\n".join(notes))
     blocks = (head, Text("\n".join(found.lines))) if found.lines else (head,)
     return ToolResult(blocks, structured=facts)
-
-
-def _still_inside(paths: list[str], root: ResolvedPath, stop: Stop) -> None:
-    """Raise if a link has come in the way to a file that was searched (docs/decisions/0024)."""
-    for path in paths:
-        stop.check()
-        real = f"{root.real.rstrip('/')}/{path}"
-        if os.path.realpath(real) != real:
-            raise FileProblem(
-                "moved",
-                f"{root.given}: files were replaced by links while they were searched. Nothing is "
-                "shown; make the call anew",
-            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,16 +39,19 @@ class View:
     @property
     def partial(self) -> bool:
         """Whether anything may be hidden from it."""
+        above = f"{_folded(self.root.real, self.root).rstrip('/')}/"
         return bool(self.subjects.withheld) or any(
-            path.startswith(f"{self.root.real.rstrip('/')}/") for path in self.barred
+            _folded(directory, self.root).startswith(above) for directory in self.barred
         )
 
     def shows(self, name: str) -> bool:
         """Whether a file is there for it; `name` is from the root, with `/` between its parts."""
         path = inside(self.root, name)
-        for directory in self.barred:
-            if path.real == directory or path.real.startswith(f"{directory.rstrip('/')}/"):
-                return False
+        if self.barred:
+            real = _folded(path.real, self.root)
+            for directory in self.barred:
+                if f"{real}/".startswith(f"{_folded(directory, self.root).rstrip('/')}/"):
+                    return False
         return not self.subjects.withholds(path)
 
 
@@ -75,6 +79,24 @@ async def listed(
         what = "listing its files takes too long" if ran.late else f"it has over {MAX_LISTED} files"
         raise FileProblem("too_many", f"{root.given}: {what}: look into a directory below it")
     return names
+
+
+def check_unmoved(names: Iterable[str], root: ResolvedPath, stop: Stop) -> None:
+    """Raise `FileProblem` if a link has come in the way to a file that was searched
+    (docs/decisions/0024)."""
+    for name in names:
+        stop.check()
+        real = f"{root.real.rstrip('/')}/{name}"
+        if os.path.realpath(real) != real:
+            raise FileProblem(
+                "moved",
+                f"{root.given}: files were replaced by links while they were searched. Nothing is "
+                "shown; make the call anew",
+            )
+
+
+def _folded(path: str, root: ResolvedPath) -> str:
+    return path.casefold() if root.folds_case else path
 
 
 def parted(names: list[bytes], view: View, stop: Stop) -> tuple[list[str], list[str]]:

@@ -8,6 +8,7 @@ from typing import Final
 
 from lockgate.builtin.files import door
 from lockgate.builtin.files.stamp import NotOpened
+from lockgate.showing import visible
 from lockgate.tools.subject import ResolvedPath, Subjects
 
 MAX_NAMES: Final = 3
@@ -35,7 +36,7 @@ def absent(path: ResolvedPath, subjects: Subjects, what: str = "file") -> str:
         if not subjects.withholds(inside(parent, found))
     ]
     if near:
-        text += f"; its directory has {', '.join(near[:MAX_NAMES])}"
+        text += f"; its directory has {', '.join(map(visible, near[:MAX_NAMES]))}"
     return text
 
 

@@ -55,7 +55,7 @@ def _parts(text: str) -> tuple[Glob | None, ...]:
         except GlobError as error:
             hint = f"; {error.hint}" if error.hint else ""
             raise _Bad(f"it {error.message}{hint}") from None
-    if parts[-1] is None:  # `src/**` means the files below src
+    if not parts or parts[-1] is None:  # `src/**` means the files below src
         parts.append(Glob.parse("*"))
     return tuple(parts)
 

@@ -23,6 +23,7 @@ from lockgate.builtin.files.text import (
     stamp_of,
 )
 from lockgate.content import JSONObject
+from lockgate.showing import visible
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import Outcome, ToolResult
 from lockgate.tools.subject import ResolvedPath, Subject, SubjectKind
@@ -197,7 +198,7 @@ def _result(
     text = f"{path.given}: {what}, {before}" if what != "created" else f"{path.given}: created"
     text += f"; now {size_text(len(data))}"
     if path.real != path.lexical:
-        text += f"; the file is {path.real}, where a link leads"
+        text += f"; the file is {visible(path.real)}, where a link leads"
     text = "; ".join([text, *notes, f"stamp {stamp}"])
     return ToolResult.of(
         text,

@@ -70,6 +70,7 @@ async def test_files_of_one_moment_come_by_name(run: Run, work: Path) -> None:
         ("?.txt", ["docs/x/d.txt"]),
         (".*", [".hidden"]),
         ("docs", []),
+        (".//.", [".hidden", "a.md"]),
     ],
 )
 async def test_patterns_mean_what_is_written(
