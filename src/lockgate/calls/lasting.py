@@ -29,4 +29,6 @@ def with_lasting(question: Question, subjects: Subjects) -> Question:
     spoken = all(path.root is not None or n in question.arguments for n, path in subjects.paths)
     if answerable and spoken and subjects.as_written:
         always = exact_rule_text(question.tool, question.arguments)
-    return replace(question, always=always, judgeable=question.origin.server is not None)
+    origin = question.origin
+    judgeable = origin.server is not None and not origin.unreviewed
+    return replace(question, always=always, judgeable=judgeable)

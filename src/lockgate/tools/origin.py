@@ -30,3 +30,6 @@ class Origin:
     """Per trait name (`level`, `destructive`, `idempotent`, `concurrent`, `interruptible`): why."""
     remarks: tuple[str, ...] = ()
     """What was odd about the claim or the schema, one sentence each."""
+    unreviewed: bool = False
+    """Whether it is another definition than the one that was pinned: until it is reviewed no word
+    on it loosens anything (B-06)."""

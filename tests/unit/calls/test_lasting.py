@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,16 @@ async def test_the_question_holds_the_rule_that_would_be_written(make_road: Make
     assert (question.always, question.judgeable) == ('mcp__db__drop(path="a")', True)
     question = await asked(road, "own", who)
     assert (question.always, question.judgeable) == ('own(path="a")', False)
+
+
+async def test_a_tool_that_was_pinned_otherwise_is_not_judged(make_road: MakeRoad) -> None:
+    """A word on it would loosen nothing until it is reviewed."""
+    who = person(YES)
+    road = make_road([ScriptedTool("t", server="s")], attended=[who], answers=Book())
+    question = await asked(road, "mcp__s__t", who)
+    changed = dataclasses.replace(question.origin, unreviewed=True)
+    assert not with_lasting(replace(question, origin=changed), Subjects()).judgeable
+    assert with_lasting(question, Subjects()).judgeable
 
 
 async def test_without_a_book_or_a_person_nothing_is_offered_for_good(make_road: MakeRoad) -> None:

@@ -81,6 +81,7 @@ class McpTool(Tool):
                     "interruptible": "what is asked of a server is given up",
                 },
                 remarks=(*listed.remarks, *ruling.remarks),
+                unreviewed=ruling.unreviewed,
             ),
             title=listed.title or listed.claims.title,
             output_schema=listed.output_schema,

@@ -35,6 +35,8 @@ class Ruling:
     where its server has pins."""
     remarks: tuple[str, ...] = ()
     """What is odd about the claim, one sentence each."""
+    unreviewed: bool = False
+    """Whether it is another definition than the one that was pinned."""
 
     def __post_init__(self) -> None:
         if (

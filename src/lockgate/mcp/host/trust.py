@@ -125,6 +125,7 @@ def resolve(
         max(level_from, destructive_from, idempotent_from, key=_STRENGTH.__getitem__),
         reasons,
         remarks,
+        pin.standing is Standing.CHANGED and bool(pin.changed),
     )
 
 

@@ -117,6 +117,7 @@ async def test_under_warn_a_changed_tool_stays_and_loses_what_loosens(
     assert read.definition.origin.reasons["pin"] == "it changed since it was pinned: description"
     assert any("description" in remark for remark in read.definition.origin.remarks)
     assert put.definition.origin.reasons["pin"] == "it is what was pinned"
+    assert [t.definition.origin.unreviewed for t in (read, put, new)] == [True, False, False]
     assert any("nobody has reviewed" in remark for remark in new.definition.origin.remarks)
     assert "changed since they were pinned: read (description)" in report.servers[0].remarks
     (record,) = caplog.records
@@ -238,6 +239,7 @@ async def test_a_verdict_given_for_another_definition_loosens_nothing(
     assert changed.is_destructive
     assert still.is_destructive
     assert not still.is_idempotent
+    assert not changed.definition.origin.unreviewed
     for tool_ in (changed, still):
         reason = tool_.definition.origin.reasons["pin"]
         assert reason == "the verdict on it was given for another definition"
