@@ -38,7 +38,7 @@ def _pins(project: Project) -> dict[str, Any]:
 def test_a_changed_definition_is_noticed_at_the_next_start_and_trusted_in_nothing(
     project: Project,
 ) -> None:
-    """PB-113 over restarts: what ran without a question is refused without one, the reason is the
+    """What ran without a question is refused without one, the reason is the
     pin, and once the difference was read and accepted it runs again."""
     _server(project, BEFORE)
     assert project.run("pins", "accept", "s", "--yes").returncode == 0

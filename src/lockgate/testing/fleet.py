@@ -16,6 +16,7 @@ from lockgate.mcp.host.status import StartReport
 from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.process.child import Grace
+from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.received import ServerLedger
@@ -36,10 +37,14 @@ class Fleet:
     Calls take the whole road; every question is answered yes.
     """
 
-    def __init__(self, directory: Path, *, grace: Grace | None = None) -> None:
-        """`directory` is for scripts and ledgers; `grace` for closing, by default short."""
-        yes = ScriptedApprover.always(True, times=100_000)
-        self.road = Road(directory, attended=[yes])
+    def __init__(
+        self, directory: Path, *, grace: Grace | None = None, rules: RuleSet | None = None
+    ) -> None:
+        """`directory` is for scripts and ledgers; `grace` for closing, by default short; `rules`
+        hold for every call."""
+        self.approver = ScriptedApprover.always(True, times=100_000)
+        """Who says yes, and knows what was asked."""
+        self.road = Road(directory, attended=[self.approver], rules=rules)
         self.registry = self.road.registry
         self.manager: Manager | None = None
         self._directory = directory

@@ -104,7 +104,7 @@ async def test_a_pinned_tool_that_did_not_change_is_as_before(
 async def test_under_warn_a_changed_tool_stays_and_loses_what_loosens(
     managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """PB-113 turned at a later start: its claim is not believed, its verdict counts where it is
+    """Its claim is not believed, its verdict counts where it is
     strict, the fields that changed are named, and the log says it once."""
     book = await _book(managed)
     loose = Verdict(level=SideEffectLevel.READ_ONLY)
