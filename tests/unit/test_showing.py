@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from lockgate.errors import ConfigError, LocalError, Problem
 from lockgate.showing import (
     folded,
+    holds_secret,
+    is_token,
     looks_secret,
     masked,
     quoted,
@@ -214,3 +216,54 @@ def test_the_place_of_a_problem_makes_no_line_of_its_own() -> None:
 def test_any_error_is_shown_with_its_lines() -> None:
     """What it says, and nothing that a terminal would obey."""
     assert visible_error(LocalError("one\x1b[2J\ntwo\u202e")) == "one\\x1b[2J\ntwo\\u202e"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PGPASSWORD=x psql",
+        "--token=x",
+        "login --api-key x",
+        'echo {"password": "x"}',
+        "Authorization: Bearer x",
+        "curl -H 'X-Auth-Token:x' https://h",
+        "curl -u ann:x https://h",
+        "https://ann:x@h/",
+        "Basic dXNlcjpwYXNz",
+        "run ghp_0123456789",
+        "a c2VjcmV0LWJ5LWl0c2VsZg0a1b2",
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "k=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x",
+    ],
+)
+def test_what_holds_a_secret(text: str) -> None:
+    """By the name in front of it, by what carries it, or by itself."""
+    assert holds_secret(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "git push --force origin main",
+        "rm -rf build",
+        "mkdir -p src/lockgate",
+        "drop table sessions",
+        "the token is lost",
+        "keyboard = 5",
+        "ann@x.example",
+        "https://x.example/a?b#c",
+        "/usr/lib/python3.11/site-packages",
+    ],
+)
+def test_what_holds_none(text: str) -> None:
+    """Ordinary lines and texts, so that they can be answered for good."""
+    assert not holds_secret(text)
+
+
+@given(st.text(max_size=2000))
+def test_any_text_is_looked_through(text: str) -> None:
+    """Without an error; what is a token by itself is found among other words too."""
+    holds_secret(text)
+    assert holds_secret(f"{text} AKIAIOSFODNN7EXAMPLE {text}")
+    assert is_token("AKIAIOSFODNN7EXAMPLE")

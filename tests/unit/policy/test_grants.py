@@ -84,6 +84,23 @@ def test_it_holds_the_definition_it_saw() -> None:
         assert matching((a_grant(question),), changed) is None
 
 
+@pytest.mark.req("S0-08")
+@pytest.mark.parametrize("destructive", [True, False])
+def test_an_answer_for_always_is_remembered_for_exactly_one_call(destructive: bool) -> None:
+    """Also of a tool that can not destroy, where one for the session would reach every call."""
+    question = a_question(destructive=destructive)
+    grant = a_grant(question, Answer(True, "terminal", Scope.ALWAYS))
+    assert grant.digest == "d1"
+    assert matching((grant,), question) == grant
+    assert matching((grant,), a_question(destructive=destructive, digest="d2")) is None
+
+
+@pytest.mark.parametrize("scope", [Scope.READ_ONLY, Scope.ADDITIVE])
+def test_a_word_on_a_tool_is_nothing_to_the_session(scope: Scope) -> None:
+    """It answers one call, and is written down elsewhere."""
+    assert grant_of(a_question(), Answer(True, "terminal", scope), "s", 1.0) is None
+
+
 def test_it_answers_what_it_was_asked() -> None:
     """A yes covers the reasons it was given for; the place of a rule does not matter."""
     grant = a_grant(a_question())
