@@ -14,6 +14,9 @@ import pytest
 
 from lockgate.builtin.shell.bash import PATH, Shell
 from lockgate.decision import Decision
+from lockgate.rules.parse import parse_rule
+from lockgate.rules.places import Places
+from lockgate.rules.rule import Rule
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.shell import ShellRoad
 from lockgate.tools.result import ErrorKind
@@ -44,12 +47,21 @@ class Trial:
         self._shell = Shell(str(program), PATH)
 
     async def line(
-        self, line: str, allow: tuple[str, ...] = GIT, deny: tuple[str, ...] = ()
+        self,
+        line: str,
+        allow: tuple[str, ...] = GIT,
+        deny: tuple[str, ...] = (),
+        rules: tuple[Rule, ...] = (),
     ) -> Came:
-        """A call of the line: attended first, then not."""
+        """A call of the line: attended first, then not. `rules` are for other tools."""
         nobody = ScriptedApprover.always(False)
         with ShellRoad(
-            self._folder, allow=allow, deny=deny, attended=[nobody], shell=self._shell
+            self._folder,
+            allow=allow,
+            deny=deny,
+            rules=rules,
+            attended=[nobody],
+            shell=self._shell,
         ) as road:
             result = await road.line(line)
             unattended = await road.line(line, attended=False)
@@ -262,4 +274,6 @@ async def test_pb_170_a_rule_for_a_reader_lets_it_read(
     Rules of other tools do not hold for a line: `deny: [Read(.env)]` keeps Read from the file and
     says nothing of `cat .env`. docs/shell.md says so beside its rules.
     """
-    assert (await trial.line(line, ("cat:*", "grep:*", "ls:*"))).decision is expected
+    read = parse_rule("Read(**/.env)", DENIED, places=Places("/project", "/home/me"))
+    came = await trial.line(line, ("cat:*", "grep:*", "ls:*"), rules=(read,))
+    assert came.decision is expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import pytest
 from lockgate.decision import Decision
 from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.testing.approver import ScriptedApprover
+from lockgate.testing.belongings import Belongings, eventually
 from lockgate.testing.shell import ShellRoad, line_rule
+from lockgate.tools.context import InterruptToken
 from lockgate.tools.result import ErrorKind
 
 STATUS = ("git status:*",)
@@ -285,3 +288,35 @@ async def test_explain_names_every_doubt_and_every_rule(tmp_path: Path) -> None:
             "not_allowed",
         }
         assert "no allow rule matches 2 of 3 commands of the line" in str(explained)
+
+
+@pytest.mark.req("B-03")
+async def test_after_an_interrupted_line_no_rule_answers(tmp_path: Path) -> None:
+    """Nobody knows what it has done: the next line is asked about, until somebody has looked."""
+    approver = ScriptedApprover([Answer(True, "scripted")])
+    token = InterruptToken()
+    with ShellRoad(tmp_path, allow=("sleep:*", "echo:*"), attended=[approver]) as road:
+        call = road.call("Bash", {"command": "sleep 600"}, interrupt=token)
+        before = Belongings.now().children
+        running = asyncio.create_task(road.invoke(call))
+        await eventually(lambda: bool(Belongings.now().children - before))
+        token.interrupt()
+        result = await running
+        assert result.kind is ErrorKind.OUTCOME_UNKNOWN
+        unattended = await road.line("echo x", attended=False)
+        assert unattended.kind is ErrorKind.NOT_APPROVED
+        assert approver.questions == []
+        assert (await road.line("echo x")).text == "x"
+        assert "open_unknown" in codes(approver)
+        assert (await road.line("echo y")).text == "y"
+    assert len(approver.questions) == 1
+
+
+@pytest.mark.req("B-03")
+async def test_a_line_that_ran_out_of_time_has_ended(tmp_path: Path) -> None:
+    """Its end was seen, so it is answered: told as `timeout`, and rules go on to answer."""
+    with ShellRoad(tmp_path, allow=("sleep:*", "echo:*")) as road:
+        result = await road.line("sleep 600", timeout=0.1)
+        assert (result.kind, result.reason) == (ErrorKind.TIMEOUT, "time_limit")
+        assert road.ledger.outcomes[-1].fate == "answered"
+        assert (await road.line("echo x", attended=False)).text == "x"

@@ -209,6 +209,15 @@ async def test_no_job_is_left_in_the_background(run: Any) -> None:
     assert await left_since(before) == ()
 
 
+async def test_what_was_printed_is_not_lost_with_the_jobs(run: Any) -> None:
+    """All that a line wrote before its end is heard, also where its jobs are ended right then."""
+    for _ in range(10):
+        result = await run("sleep 600 & head -c 20000 /dev/zero | tr '\\0' x; echo end")
+        assert len(result.text.splitlines()[0]) == 20_003
+    big = await run("sleep 600 & seq 1 30000")
+    assert "\n30000\n" in big.text
+
+
 async def test_what_left_the_group_is_not_waited_for(run: Any, work: Path) -> None:
     """It holds the output, and goes on; the call ends, and says so."""
     before, started = Belongings.now(), time.monotonic()
