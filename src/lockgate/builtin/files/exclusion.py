@@ -47,13 +47,21 @@ def _top(name: str, kept: set[str]) -> str:
 
 
 def _escaped(name: str) -> str:
-    """A glob that means this name. Bytes that are no text become `*`, which may mean more."""
+    """A glob that means this name, and no more than can be helped.
+
+    Blanks at the end would be taken off: an ASCII one stands in a class, and behind another comes
+    a `*`, as classes are of bytes. A byte that is no text becomes `?`, which is any byte.
+    """
     parts: list[str] = []
     for character in name:
         if "\udc80" <= character <= "\udcff":
-            parts.append("*")
-        elif character in "*?[]{}\\!, #":
+            parts.append("?")
+        elif character.isspace() and character.isascii():
+            parts.append(f"[{character}]")
+        elif character in "*?[]{}\\!,#":
             parts.append(f"\\{character}")
         else:
             parts.append(character)
+    if name[-1].isspace() and not name[-1].isascii():
+        parts.append("*")
     return "".join(parts)

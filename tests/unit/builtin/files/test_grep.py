@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import pytest
 
-from lockgate.builtin.files.exclusion import MAX_EXCLUDED, exclusions
 from lockgate.builtin.files.grep import DEFAULT_LIMIT, Grep
 from lockgate.builtin.files.matches import MAX_CHARACTERS, MAX_WIDTH
 from lockgate.builtin.files.problem import FileProblem
@@ -353,16 +352,6 @@ async def test_a_deadline_ends_the_search(direct: Direct, work: Path) -> None:
     with direct.decided(".", late=True) as run:
         result = await run(Grep(""), pattern="foo")
     assert "time was up" in result.text
-
-
-def test_exclusions_are_whole_directories_where_nothing_is_seen() -> None:
-    """So that a few globs say it; a directory with something to see is gone into."""
-    assert exclusions([], []) == ()
-    args = exclusions(["a/x", "c"], ["a/y", "b/1", "b/2", "b/d/3", "a b,{!"])
-    assert args == ("--glob=!/a/y", "--glob=!/b", r"--glob=!/a\ b\,\{\!")
-    many = [f"{number}/y" for number in range(MAX_EXCLUDED + 1)]
-    with pytest.raises(FileProblem, match="search a directory below"):
-        exclusions([name.replace("y", "x") for name in many], many)
 
 
 def _descriptors() -> int:
