@@ -136,7 +136,8 @@ class Bash(BuiltinTool):
             return _not_run(f"nothing was run: the directory: {error}", "directory")
         except PeerError as error:
             return _not_run(f"nothing was run: bash {error}", "not_started")
-        return _result(ended, seconds)
+        fate = Fate.UNKNOWN if ended.status is None else Fate.ANSWERED
+        return Outcome(_result(ended, seconds), fate)
 
     def _program(self, line: str, cwd: Path) -> Program:
         arguments = ("--noprofile", "--norc", "-c", line)
