@@ -82,7 +82,8 @@ def test_always_is_a_rule_for_this_call_in_attended_runs(
     assert kept["file"] == str(answers_file(project))
     listed = project.run("grants", "list").stdout
     assert f"| {rule}\n" in listed
-    assert f"{answers_file(project).name}:{kept['line']}" in "".join(listed.split())
+    assert listed.startswith(f"Answered for good, in {answers_file(project)}:\n{kept['grant']}  ")
+    assert f"line {kept['line']}: yes in attended runs to this call" in listed
     assert project.json("grants", "revoke", kept["grant"])["revoked"] == [kept["grant"]]
     assert asked(start, "no", DROP, "table=t")[2] == 3
 

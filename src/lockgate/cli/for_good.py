@@ -20,22 +20,22 @@ _SAYS: Final[Mapping[str, str]] = {
 
 def print_answers(answers: Sequence[KeptAnswer]) -> None:
     """Each with the word that takes it back, and where it stands."""
-    click.echo("Answered for good:")
+    click.echo(f"Answered for good, in {visible(str(answers[0].place.file))}:")
     width = screen_width()
     for kept in answers:
-        answered, place = kept.answered, kept.place
-        where = visible(f"{place.file}:{place.line}")
+        answered = kept.answered
+        where, holds = f"line {kept.place.line}", f"for fingerprint {answered.pin[:12]}"
         if isinstance(answered, AnsweredRule):
-            click.echo(
-                "\n".join(folded("yes to this call in attended runs", width, f"{kept.id}  "))
-            )
+            _print(f"{where}: yes in attended runs to this call, {holds}", kept, width)
             click.echo("\n".join(rule_lines(answered.text, width)))
         else:
             tool = f"{quoted(answered.tool)} of server {visible(answered.server)}"
-            said = f"{tool} {_SAYS[answered.word]}"
-            click.echo("\n".join(folded(said, width, f"{kept.id}  ", " " * 13)))
-        told = f"while its fingerprint is {answered.pin[:12]}; {where}"
-        click.echo("\n".join(folded(told, width, " " * 13, " " * 13)))
+            _print(f"{where}: {tool} {_SAYS[answered.word]}, {holds}", kept, width)
+
+
+def _print(text: str, kept: KeptAnswer, width: int) -> None:
+    lines = folded(text, width, f"{kept.id}  ", " " * (len(kept.id) + 2))
+    click.echo("\n".join(line.rstrip() for line in lines))
 
 
 def answer_data(kept: KeptAnswer) -> dict[str, Any]:
