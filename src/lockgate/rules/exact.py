@@ -23,6 +23,8 @@ MAX_RULE: Final = 2_000
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.$-]*")
 """Arguments that a rule names without quotes."""
+_GAP: Final = re.compile(r" {25,}")
+"""White space that looks like the end of a text, and is not."""
 _PLAIN: Final = frozenset({"\n", "\t"})
 """Characters that are shown as escapes and may still be written: JSON has words for them."""
 
@@ -136,4 +138,4 @@ def _fit_to_write(arguments: Mapping[str, Any]) -> bool:
 
 def _readable(text: str) -> bool:
     plain = "".join(char for char in text if char not in _PLAIN)
-    return visible(plain) == plain
+    return visible(plain) == plain and _GAP.search(text) is None
