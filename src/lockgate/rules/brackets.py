@@ -78,7 +78,7 @@ class _Scan:
             self._at += 1
         if self._open:
             _, at = self._open[-1]
-            raise PatternError(f"has a {self._text[at]} that nothing closes", at)
+            raise PatternError(f"has a {self._text[at]} that nothing closes", at, _UNCLOSED)
         if self._at + 1 != len(self._text):
             raise PatternError("goes on after its closing bracket", self._at + 1, _NOTE)
         return ends
@@ -98,4 +98,5 @@ class _Scan:
             raise PatternError(f"has a {quote} that nothing closes", begin)
 
 
+_UNCLOSED: Final = "close it; in YAML a rule with commas stands in quotes as a whole"
 _NOTE: Final = "why a rule is there is told under its key reason; a bracket in it comes in pairs"

@@ -4,7 +4,7 @@
 |---|---|
 | `*`, `**` | any value; constrains nothing |
 | `"text"`, `3`, `true`, `null`, `[1]`, `{"a": 1}` | this JSON value; `3` is `3.0`, not `true` |
-| `main`, `feature/*` | this text, `*` is any run of characters |
+| `main`, `feature/*` | this text, `*` is any run of characters, but no `..` between slashes |
 | `text:...` | the same, whatever it looks like |
 | `path:./docs/**` | a path, by where it leads (`rules.path`) |
 | `url:https://x.org/*`, `domain:x.org` | an address, by what it reaches (`rules.url`) |
@@ -104,7 +104,7 @@ def _bare(text: str, decision: Decision) -> ValuePattern:
             f"write path:{text} or url:{text} to compare where it leads, or text:{text} to compare"
             " it by the letter",
         )
-    return TextValue(text, text)
+    return TextValue(text, text, climbs=decision is not Decision.ALLOW)
 
 
 def _slip(word: str) -> str | None:
@@ -216,6 +216,9 @@ class TextValue:
 
     text: str
     pattern: str = field(repr=False)
+    climbs: bool = True
+    """Whether a `*` may stand for a `..` between slashes: it does not where nobody has said that
+    the text is none that leads somewhere."""
     _runs: tuple[str, ...] = field(init=False, repr=False)
     """What stands between the stars."""
     _composed: tuple[str, ...] = field(init=False, repr=False)
@@ -238,7 +241,7 @@ class TextValue:
         """Whether `value` is meant to the letter, or an array of nothing else."""
         del resolved
         if isinstance(value, str):
-            return _fits(self._runs, value)
+            return _fits(self._runs, value) and (self.climbs or not _climbs(self._runs, value))
         return _allows_all(self, value)
 
     def catches(self, value: Any, resolved: Resolved | None) -> Match:
@@ -387,6 +390,13 @@ def _fits(runs: tuple[str, ...], text: str) -> bool:
             return False
         at += len(run)
     return at <= end
+
+
+def _climbs(runs: tuple[str, ...], text: str) -> bool:
+    """Whether what stars stand for in a pattern with slashes leads out of where it begins."""
+    if len(runs) == 1 or ".." not in text or not any("/" in run for run in runs):
+        return False
+    return ".." in text.replace("\\", "/").split("/")
 
 
 def _nfc(text: str) -> str:

@@ -68,11 +68,14 @@ class Rule:
     def speaks_of(self, parameter: str, first: str) -> bool:
         """Whether it says what the path in `parameter` has to be; `first` is the first subject's.
 
-        A rule about a command speaks of the command, and not of where it runs.
+        A rule about a command speaks of the command, and not of where it runs; `*` says nothing.
         """
         if self.subject is not None:
             return parameter == first and self.subject.kind is not SubjectKind.COMMAND
-        return any(p.name == parameter for p in self.parameters)
+        return any(
+            p.name == parameter and (p.pattern.constrains or p.pattern.kind is SubjectKind.PATH)
+            for p in self.parameters
+        )
 
 
 @dataclass(frozen=True, slots=True)
