@@ -23,7 +23,7 @@ def shell(project: Project) -> Project:
     """A repository, with the tool and a few rules."""
     subprocess.run(["/usr/bin/git", "init", "-q", str(project.root)], check=True)
     project.sections = {
-        "builtin": ["Read", "Bash"],
+        "builtin": ["Read", "Grep", "Bash"],
         "permissions": {
             "deny": ["Bash(rm:*)"],
             "allow": [*allowed("git status:*", "cat:*"), *allowed("pwd", when="attended")],
@@ -41,8 +41,8 @@ def test_no_tool_is_there_that_is_not_named(project: Project) -> None:
 
 def test_the_tools_are_listed_with_what_they_can_do(shell: Project) -> None:
     """Beside those of servers, by the same columns."""
-    reader, bash = shell.json("tools")["tools"]
-    assert (reader["name"], bash["name"]) == ("Read", "Bash")
+    reader, grep, bash = shell.json("tools")["tools"]
+    assert [tool["name"] for tool in (reader, grep, bash)] == ["Read", "Grep", "Bash"]
     assert (bash["level"], bash["destructive"], bash["idempotent"]) == ("mutating", True, False)
     listed = shell.run("tools", "Bash").stdout.splitlines()
     assert listed[1].split() == [

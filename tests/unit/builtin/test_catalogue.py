@@ -9,7 +9,7 @@ from lockgate.errors import LocalError
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.tools.subject import SubjectKind
 
-MADE = ("Read", "Write", "Edit", "Bash")
+MADE = tuple(IN_TREE)
 
 
 @pytest.mark.parametrize("name", MADE)
