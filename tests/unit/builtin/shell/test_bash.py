@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lockgate.builtin.shell.bash import MAX_CHARACTERS, PATH, Bash, Shell, line_environment
+from lockgate.rules.in_tree import IN_TREE
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since
 from lockgate.testing.road import Road
@@ -54,6 +55,7 @@ def test_its_subjects_are_the_line_and_the_directory() -> None:
     assert (command.kind, command.parameter) == (SubjectKind.COMMAND, "command")
     assert (directory.kind, directory.parameter) == (SubjectKind.PATH, "directory")
     assert (directory.default, directory.writes) == (".", False)
+    assert IN_TREE["Bash"].line == command.parameter
 
 
 def test_no_variable_that_takes_orders_is_passed_on() -> None:
