@@ -169,7 +169,7 @@ def _seconds(wanted: float, deadline: float | None) -> float:
     if deadline is None:
         return wanted
     left = deadline - asyncio.get_running_loop().time()
-    return max(0.0, min(wanted, max(left - GRACE.terminate, left / 2)))
+    return max(0.0, min(wanted, max(left - 2 * GRACE.terminate, left / 2)))
 
 
 def _not_run(why: str, reason: str) -> Outcome:
