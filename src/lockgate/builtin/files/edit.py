@@ -25,6 +25,8 @@ from lockgate.tools.result import Outcome, ToolResult
 from lockgate.tools.subject import ResolvedPath, Subject, SubjectKind
 from lockgate.traits import SideEffectLevel
 
+MAX_REPLACEMENTS: Final = 100_000
+"""Replacements of one call: more were meant by nobody who has read the file."""
 MAX_NAMED: Final = 10
 """Line numbers that are told of a piece that is there several times."""
 
@@ -152,10 +154,13 @@ def _places(
     path: ResolvedPath, file: Unified, old: str, new: str, *, everywhere: bool
 ) -> list[int]:
     """Where to replace. Raises `FileProblem` unless that is clear."""
-    if everywhere:
-        places = list(places_of(old, file.text, overlapping=False))
-    else:
-        places = list(islice(places_of(old, file.text, overlapping=True), MAX_NAMED + 1))
+    most = MAX_REPLACEMENTS if everywhere else MAX_NAMED
+    found = places_of(old, file.text, overlapping=not everywhere)
+    places = list(islice(found, most + 1))
+    if everywhere and len(places) > most:
+        raise FileProblem(
+            "too_many", f"{path.given}: `old` is there over {most} times. Nothing was done"
+        )
     if not places:
         why = why_not_found(file, old, new)
         raise FileProblem("not_found", f"{path.given}: `old` is not in the file. {why}")

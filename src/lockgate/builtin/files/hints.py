@@ -10,6 +10,8 @@ from lockgate.builtin.files.text import Unified
 
 _NUMBERED: Final = re.compile(r"^ *[0-9]+\t", re.MULTILINE)
 """The line numbers that Read puts before lines."""
+MAX_SEARCHED: Final = 4_000_000
+"""Characters of a file that is gone through for it: it takes a second or so."""
 MAX_COMPARED: Final = 2000
 """Lines of a file that are compared by likeness, which takes some microseconds each."""
 MAX_WIDTH: Final = 200
@@ -23,6 +25,8 @@ def why_not_found(file: Unified, old: str, new: str) -> str:
         return "It begins with the line numbers of Read: leave them and the tab out."
     if new and len(new) > 3 and (at := file.text.find(new)) >= 0:
         return f"But `new` is, at line {file.line(at)}: the edit may have been made already."
+    if len(file.text) > MAX_SEARCHED:
+        return "Read the part again and give it exactly as it is shown."
     number = _same_but_blanks(file.text, lines)
     if number is not None:
         return (

@@ -7,8 +7,6 @@ from typing import Final
 
 CONTEXT: Final = 3
 """Lines shown before and after a change."""
-MAX_HUNKS: Final = 5
-"""Changes that are shown."""
 MAX_LINES: Final = 80
 """Lines of the diff: enough to recognise an edit; its author has the rest."""
 MAX_WIDTH: Final = 300
@@ -21,26 +19,36 @@ def diff(before: str, after: str, places: Sequence[int], old: str, new: str) -> 
     What is left out is told in its last line.
     """
     lines: list[str] = []
-    moved = 0
     line = 1
-    seen = 0
-    shown = 0
-    for place in places[:MAX_HUNKS]:
-        line += before.count("\n", seen, place)
-        seen = place
-        there = place + moved
-        moved += len(new) - len(old)
-        hunk = _hunk(before, after, (place, place + len(old)), (there, there + len(new)), line)
+    seen = shown = 0
+    while shown < len(places):
+        together = _on_same_lines(before, places, shown, len(old))
+        start, end = places[shown], places[together - 1] + len(old)
+        line += before.count("\n", seen, start)
+        seen = start
+        grown = len(new) - len(old)
+        there = start + shown * grown, end + together * grown
+        hunk = _hunk(before, after, (start, end), there, line)
         if lines and len(lines) + len(hunk) > MAX_LINES:
             break
         lines += hunk
-        shown += 1
+        shown = together
     left = len(places) - shown
     if len(lines) > MAX_LINES:
         lines[MAX_LINES:] = [f"[{len(lines) - MAX_LINES} more lines of this change]"]
     if left:
         lines.append(f"[{left} more change{'' if left == 1 else 's'}]")
     return "\n".join(lines)
+
+
+def _on_same_lines(text: str, places: Sequence[int], first: int, size: int) -> int:
+    """The number of the first place after `first` that begins on a later line than it ends."""
+    number = first + 1
+    while number < len(places):
+        if "\n" in text[places[number - 1] + size : places[number]]:
+            break
+        number += 1
+    return number
 
 
 def _hunk(

@@ -31,8 +31,10 @@ from lockgate.traits import SideEffectLevel
 
 LANE: Final = "files"
 """What Write and Edit hold while they run: two of them never work on one file at once."""
-MAX_REPLACED: Final = 64 * 1024 * 1024
-"""Bytes of a file that is replaced or edited: it is held in memory, to compare it."""
+MAX_REPLACED: Final = 16 * 1024 * 1024
+"""Bytes of a file that is replaced or edited: it is held in memory several times over."""
+MAX_CONTENT: Final = 8 * 1024 * 1024
+"""Characters that are written at once: as UTF-16 no more than that."""
 
 _DESCRIPTION: Final = f"""\
 Write a whole text file: make a new one, or replace all that is in one.
@@ -51,7 +53,11 @@ _SCHEMA: Final[JSONObject] = {
             "minLength": 1,
             "description": "The file, absolute or from the working directory.",
         },
-        "content": {"type": "string", "description": "All that is to be in it."},
+        "content": {
+            "type": "string",
+            "maxLength": MAX_CONTENT - 1,
+            "description": "All that is to be in it.",
+        },
         "stamp": {
             "type": "string",
             "minLength": 1,
