@@ -57,10 +57,12 @@ def _hunk(
     """One change in whole lines, with its context; `line` is the number of its first one."""
     start, removed = _lines(before, *old)
     _, added = _lines(after, *new)
-    while removed and added and removed[0] == added[0] and len(removed) + len(added) > 2:
-        start += len(removed[0]) + 1
-        line += 1
-        del removed[0], added[0]
+    same = 0
+    while same < min(len(removed), len(added)) and removed[same] == added[same]:
+        start += len(removed[same]) + 1
+        same += 1
+    line += same
+    removed, added = removed[same:], added[same:]
     while removed and added and removed[-1] == added[-1]:
         del removed[-1], added[-1]
     above = _last_lines(before, start)
