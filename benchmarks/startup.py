@@ -3,23 +3,45 @@
     python benchmarks/startup.py [--rounds 15] [--smoke]
 
 The floor of a command is an interpreter that imports, from the standard library alone, whatever the
-command imports from it: what is left is ours and our dependencies'.
+command imports from it: what is left is ours and our dependencies'. `explain` knows its server's
+tools from an earlier start, so none is started.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 from contest import conditions, ratio, run_in_turns, spread, verdict
 
-COMMANDS: dict[str, tuple[list[str], float, float]] = {
-    # name: (arguments, times the floor at most, milliseconds at most on 2 cores)
-    "lockgate --help": (["--help"], 3.0, 250.0),
-}
+ECHO = Path(__file__).with_name("echo_server.py")
+TOOL = "mcp__echo__echo"
+
+
+def commands(folder: Path) -> dict[str, tuple[list[str], float, float]]:
+    """By name: arguments, times the floor at most, milliseconds at most on 2 cores.
+
+    `folder` gets a project whose server was started once, and a home without anything of yours.
+    """
+    os.environ.update(
+        HOME=str(folder), XDG_STATE_HOME=f"{folder}/state", XDG_CONFIG_HOME=f"{folder}/c"
+    )
+    file = folder / "lockgate.yaml"
+    server = {"name": "echo", "command": sys.executable, "args": [str(ECHO)]}
+    file.write_text(json.dumps({"mcp": {"servers": [server]}}), encoding="utf-8")
+    at = ["-c", str(file)]
+    listed = [sys.executable, "-m", "lockgate", *at, "tools"]
+    subprocess.run(listed, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    return {
+        "lockgate --help": (["--help"], 3.0, 250.0),
+        "lockgate explain": ([*at, "explain", TOOL, "--unattended"], 5.0, 400.0),
+    }
 
 
 def standard_imports(arguments: Sequence[str]) -> list[str]:
@@ -56,14 +78,20 @@ def main() -> None:
     rounds = 1 if options.smoke else options.rounds
     print(f"{rounds} rounds")
     print(conditions("lockgate", "click"))
-    for name, (arguments, times, milliseconds) in COMMANDS.items():
+    with tempfile.TemporaryDirectory() as folder:
+        measure(Path(folder), rounds)
+
+
+def measure(folder: Path, rounds: int) -> None:
+    """Run every command against its floor, and print what was found."""
+    for name, (arguments, times, milliseconds) in commands(folder).items():
         program = floor_program(standard_imports(arguments))
-        commands = {
+        contenders = {
             "floor": [sys.executable, "-c", program],
             name: [sys.executable, "-m", "lockgate", *arguments],
         }
-        measured = run_in_turns(commands, rounds)
-        for each in commands:
+        measured = run_in_turns(contenders, rounds)
+        for each in contenders:
             print(f"  {each:24} {spread(measured, 'wall ms', each)} ms")
         found = ratio(measured, "wall ms", name, "floor")
         print(verdict(f"{name} against its floor", found, times))

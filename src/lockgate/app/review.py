@@ -29,6 +29,7 @@ ADDS: Final = Verdict(_MUTATING, DestructiveBehavior.NON_DESTRUCTIVE)
 DESTROYS: Final = Verdict(_MUTATING, _DESTRUCTIVE)
 """The three things that a verdict can make of a tool, from the laxest to the strictest."""
 _LADDER: Final = (READS, ADDS, DESTROYS)
+_REVIEWED: Final = PinState(Standing.SAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def ruling_with(
 ) -> Ruling:
     """What would be ruled on `tool` if it were pinned with `verdict`; None: with the one it has."""
     said = tool.verdict if verdict is None else verdict
-    return manager.rule(settings, tool.listed, said, PinState(Standing.SAME))
+    return manager.rule(settings, tool.listed, tool.now.fingerprint, said, _REVIEWED)
 
 
 def _reviewed(
@@ -119,10 +120,12 @@ def _reviewed(
     state = pin_state(PinPolicy.WARN, marks, listed.name, now.fingerprint)
     counted = pin_state(settings.pins, marks, listed.name, now.fingerprint)
     verdict = settings.verdicts.get(listed.name)
-    ruling = manager.rule(settings, listed, verdict, counted)
-    pinned = manager.rule(settings, listed, verdict, PinState(Standing.SAME))
+    mark = now.fingerprint
+    # One that was given for another definition says nothing of this one.
+    held_to = verdict is not None and verdict.pin not in (None, mark.digest)
     suggestion = suggest(listed.name, listed.input_schema, listed.description, server=settings.name)
-    proposal = propose(listed.claims, verdict, suggestion, pinned)
+    pinned = manager.rule(settings, listed, mark, None if held_to else verdict, _REVIEWED)
+    proposal = propose(listed.claims, None if held_to else verdict, suggestion, pinned)
     said = verdict if proposal.verdict is None else proposal.verdict
     return ToolReview(
         listed=listed,
@@ -130,11 +133,11 @@ def _reviewed(
         pinned=held.get(listed.name),
         state=state,
         withheld=withheld(settings.pins, counted, settings.name) is not None,
-        ruling=ruling,
+        ruling=manager.rule(settings, listed, mark, verdict, counted),
         verdict=verdict,
         suggestion=suggestion,
         proposal=proposal,
-        after=manager.rule(settings, listed, said, PinState(Standing.SAME)),
+        after=manager.rule(settings, listed, mark, said, _REVIEWED),
         sighting=seen.sightings.get(listed.name),
     )
 

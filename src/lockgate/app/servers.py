@@ -9,6 +9,7 @@ from typing import Final
 
 from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerStatus, StartReport
@@ -46,8 +47,14 @@ def make_manager(
         return None
 
     def by_endpoint(settings: ServerSettings) -> Transport:
+        endpoint = settings.endpoint
+        if isinstance(endpoint, HttpEndpoint):
+            # Late: it brings the HTTP library along, which nobody needs without such a server.
+            from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
+
+            return StreamableHttpTransport(endpoint, peer=settings.name, environ=environ)
         return StdioTransport(
-            settings.endpoint,
+            endpoint,
             peer=settings.name,
             environ=environ,
             hidden=secrets_of(settings, environ),
@@ -69,7 +76,10 @@ def make_manager(
 
 def secrets_of(settings: ServerSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of a server's configuration that nothing said of it, and no file, may hold."""
-    return secrets_in(settings.endpoint.args, settings.endpoint.env, environ)
+    endpoint = settings.endpoint
+    if isinstance(endpoint, HttpEndpoint):
+        return endpoint.secrets()
+    return secrets_in(endpoint.args, endpoint.env, environ)
 
 
 def tools_last_seen(
@@ -103,6 +113,8 @@ def warn(report: StartReport) -> None:
         if server.left_out:
             names = visible(", ".join(out.tool for out in server.left_out)[:200])
             _log.warning("MCP server %s: tools left out: %s", server.name, names)
+        if server.change is not None:
+            _log.warning("%s", server.change)
 
 
 def demand(report: StartReport) -> None:

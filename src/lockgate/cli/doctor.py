@@ -65,7 +65,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
             return Exit.CONTRACT
         if report.unreachable:
             return Exit.UNREACHABLE
-        odd = report.failed or unmatched or any(s.left_out for s in servers)
+        odd = report.failed or unmatched or any(s.left_out or s.changed for s in servers)
         return Exit.FAILED if odd else Exit.DONE
 
     return run_async(work)
@@ -95,6 +95,8 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
                 click.echo(f"         {hint}")
         for out in status.left_out:
             click.echo(f"         left out: {visible(out.tool)}: {visible(out.reason)}")
+        if status.change is not None:
+            click.echo(f"         {status.change}")
         for remark in status.remarks:
             click.echo(f"         note: {visible(remark)}")
     click.echo(f"{counted(registered, 'tool')} registered; see them with: lockgate tools")
@@ -136,5 +138,6 @@ def _data(status: ServerStatus) -> dict[str, Any]:
         "server": status.server,
         "tools": list(status.tools),
         "leftOut": [{"tool": o.tool, "reason": o.reason} for o in status.left_out],
+        "changed": list(status.changed),
         "remarks": list(status.remarks),
     }

@@ -55,10 +55,10 @@ async def opened(
     A project's file that is not accepted yet is asked about on a terminal, and refused without one.
     While servers start, a terminal is told so after a second. With `for_call`, the name of a tool,
     no server is started that its call does not need, if the name says its server; with `recall`,
-    none that is known from the last time. With `servers` only those are started. `before` sees
-    the configuration before anything is started, and may raise. Unless `tell` is off, rules and
-    offers that name no tool there is are told. While a person is asked, what the program logs or
-    says with `voice` waits for the answer.
+    none that is known from the last time; with `servers`, none but those. `before` sees the
+    configuration before anything is started, and may raise. Unless `tell` is off, tools are told
+    that are not what was pinned, and rules and offers that name no tool there is. While a person is
+    asked, what the program logs or says with `voice` waits for the answer.
     """
     voice = voice or Voice()
     settings = settled_config(find_layers(config))
@@ -83,6 +83,7 @@ async def opened(
             opened = await gate.__aenter__()
         try:
             if tell:
+                _tell_changed(opened)
                 _tell_unmatched(opened)
             yield opened
         except BaseException:
@@ -113,6 +114,13 @@ class _Told(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(OSError, ValueError):  # nobody hears it any more
             self._voice.say(visible_lines(self.format(record)).replace("\n", "\n  "))
+
+
+def _tell_changed(gate: Gate) -> None:
+    """One line for each server with tools that are not what was pinned."""
+    for status in gate.mcp.statuses if gate.mcp is not None else ():
+        if status.change is not None:
+            click.echo(f"warning: {status.change}", err=True)
 
 
 def _tell_unmatched(gate: Gate) -> None:

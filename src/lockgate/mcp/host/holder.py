@@ -54,6 +54,7 @@ class ServerHolder:
         self.tools: list[str] = []
         """Registered names; filled by the manager."""
         self.left_out: list[LeftOutTool] = []
+        self.changed: list[str] = []
         self.remarks: list[str] = []
         self._transport = transport
         self._client = client
@@ -173,6 +174,7 @@ class ServerHolder:
             server=None if session is None else _named(session),
             tools=tuple(self.tools),
             left_out=tuple(self.left_out),
+            changed=tuple(self.changed),
             remarks=tuple(self.remarks),
             seen=self.seen.seen if self.seen and self._state is ServerState.LAST_SEEN else None,
         )

@@ -42,6 +42,7 @@ from lockgate.mcp.transport.base import Transport
 from lockgate.process.hidden import NOTHING, Hidden
 from lockgate.schema.error import SchemaError
 from lockgate.showing import visible
+from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.registry import NameRefused, Registry
 from lockgate.traits import ConcurrencyBehavior
@@ -144,10 +145,19 @@ class Manager:
         return next((h.seen for h in self._holders if h.settings.name == server), None)
 
     def rule(
-        self, settings: ServerSettings, listed: ListedTool, verdict: Verdict | None, pin: PinState
+        self,
+        settings: ServerSettings,
+        listed: ListedTool,
+        fingerprint: Fingerprint,
+        verdict: Verdict | None,
+        pin: PinState,
     ) -> Ruling:
-        """What would be ruled on a tool if `verdict` and `pin` were so: to be shown before a person
-        decides. Nothing is registered by it."""
+        """What is ruled on a tool with this verdict and pin.
+
+        The one place (S0-11): by it every definition is ruled on that is registered. It can also be
+        asked what would be ruled if a person said so; nothing is registered by it.
+        """
+        pin = verdict_state(verdict, pin, fingerprint)
         return resolve(listed.claims, settings.annotation_trust, verdict, pin)
 
     async def start(self, registry: Registry, *, recall: bool = False) -> StartReport:
@@ -266,21 +276,18 @@ class Manager:
     ) -> None:
         settings = holder.settings
         pinned = self._pins.pinned(settings.name)
-        changed: list[str] = []
         holder.left_out.extend(LeftOutTool(out.tool, out.reason) for out in seen.left_out)
         for listed in seen.tools:
             fingerprint = seen.fingerprints[listed.name]
             pin = pin_state(settings.pins, pinned, listed.name, fingerprint)
             if pin.standing is Standing.CHANGED:
-                changed.append(f"{listed.name} ({', '.join(pin.changed)})")
+                holder.changed.append(f"{listed.name} ({', '.join(pin.changed)})")
             reason = withheld(settings.pins, pin, settings.name)
             if reason is not None:
                 holder.left_out.append(LeftOutTool(listed.name, reason))
                 continue
-            # The one place: every registered definition is ruled on here (S0-11).
             verdict = settings.verdicts.get(listed.name)
-            pin = verdict_state(verdict, pin, fingerprint)
-            ruling = resolve(listed.claims, settings.annotation_trust, verdict, pin)
+            ruling = self.rule(settings, listed, fingerprint, verdict, pin)
             tool = McpTool(settings, source, listed, fingerprint, ruling, self._tracing)
             try:
                 registry.register(tool)
@@ -290,9 +297,6 @@ class Manager:
                 holder.tools.append(tool.name)
         names = {listed.name for listed in seen.tools}
         holder.remarks.extend((*seen.remarks, *_unused(settings, names)))
-        if changed:
-            holder.remarks.append(f"changed since they were pinned: {', '.join(changed)}")
-            _warn_changed(settings, changed)
         if settings.pins is not PinPolicy.OFF and (gone := sorted(pinned.keys() - names)):
             holder.remarks.append(f"pinned, and not listed any more: {', '.join(gone)}")
 
@@ -344,16 +348,6 @@ def _missing(settings: ServerSettings, status: ServerStatus) -> list[str]:
         what = "is not listed by it" if why is None else f"was left out: {why}"
         missing.append(f"server {settings.name}: the expected tool {expected!r} {what}")
     return missing
-
-
-def _warn_changed(settings: ServerSettings, changed: Sequence[str]) -> None:
-    told = visible("; ".join(changed)[:300])
-    what = "left out" if settings.pins is PinPolicy.BLOCK else "trusted in nothing that loosens"
-    logger.warning(
-        "MCP server %s: tools changed since they were pinned, and are %s: %s; to see how: "
-        "lockgate pins diff %s",
-        *(settings.name, what, told, settings.name),
-    )
 
 
 def _unused(settings: ServerSettings, listed: Collection[str]) -> list[str]:

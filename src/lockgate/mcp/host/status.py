@@ -70,10 +70,23 @@ class ServerStatus:
     tools: tuple[str, ...] = ()
     """Registered names, in the server's order."""
     left_out: tuple[LeftOutTool, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Tools that are not what was pinned, each with the fields in which it differs; those that are
+    left out for it among them."""
     remarks: tuple[str, ...] = ()
     """What is odd about the server, its list or what is configured for it; one sentence each."""
     seen: float | None = None
     """Of one that is LAST_SEEN: when that was, in seconds since 1970."""
+
+    @property
+    def change(self) -> str | None:
+        """One sentence about tools that are not what was pinned; None if all are."""
+        if not self.changed:
+            return None
+        told = visible("; ".join(self.changed))
+        told = told if len(told) <= BRIEF else f"{told[:BRIEF]} ..."
+        what = f"MCP server {self.name}: tools changed since they were pinned: {told}"
+        return f"{what}. To see how: lockgate pins diff {self.name}"
 
     @property
     def brief(self) -> str | None:

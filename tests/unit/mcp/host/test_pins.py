@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -85,10 +84,8 @@ def test_a_definition_stands_to_the_pins_of_its_server() -> None:
 
 
 @pytest.mark.req("B-06")
-async def test_a_pinned_tool_that_did_not_change_is_as_before(
-    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Under warn and block alike; the pin is told as a reason, and nothing is logged."""
+async def test_a_pinned_tool_that_did_not_change_is_as_before(managed: MakeManager) -> None:
+    """Under warn and block alike; the pin is told as a reason, and nothing else."""
     book = await _book(managed)
     for policy in (WARN, BLOCK):
         place = Registry()
@@ -96,21 +93,19 @@ async def test_a_pinned_tool_that_did_not_change_is_as_before(
         read = place.snapshot().tools[0]
         assert read.is_read_only
         assert read.definition.origin.reasons["pin"] == "it is what was pinned"
-        assert report.servers[0].left_out == ()
-    assert not caplog.records
+        assert (report.servers[0].left_out, report.servers[0].change) == ((), None)
 
 
 @pytest.mark.req("B-06")
 async def test_under_warn_a_changed_tool_stays_and_loses_what_loosens(
-    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
+    managed: MakeManager, registry: Registry
 ) -> None:
     """Its claim is not believed, its verdict counts where it is
-    strict, the fields that changed are named, and the log says it once."""
+    strict, and the report names the fields that changed."""
     book = await _book(managed)
     loose = Verdict(level=SideEffectLevel.READ_ONLY)
     manager = managed({"s": AFTER}, _settings(WARN, verdicts={"read": loose}), pins=book)
-    with caplog.at_level(logging.WARNING):
-        report = await manager.start(registry)
+    report = await manager.start(registry)
     read, put, new = registry.snapshot().tools
     assert read.is_destructive
     assert read.definition.origin.ruling == "default"
@@ -119,10 +114,12 @@ async def test_under_warn_a_changed_tool_stays_and_loses_what_loosens(
     assert put.definition.origin.reasons["pin"] == "it is what was pinned"
     assert [t.definition.origin.unreviewed for t in (read, put, new)] == [True, False, False]
     assert any("nobody has reviewed" in remark for remark in new.definition.origin.remarks)
-    assert "changed since they were pinned: read (description)" in report.servers[0].remarks
-    (record,) = caplog.records
-    assert "read (description)" in record.getMessage()
-    assert "lockgate pins diff s" in record.getMessage()
+    (status,) = report.servers
+    assert status.changed == ("read (description)",)
+    assert status.change == (
+        "MCP server s: tools changed since they were pinned: read (description). To see how: "
+        "lockgate pins diff s"
+    )
 
 
 @pytest.mark.req("B-06")
@@ -168,16 +165,14 @@ async def test_block_without_any_pin_lets_nothing_in(
 
 
 @pytest.mark.req("B-06")
-async def test_off_looks_at_no_pin(
-    managed: MakeManager, registry: Registry, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_off_looks_at_no_pin(managed: MakeManager, registry: Registry) -> None:
     """Who turned pins off is told nothing of them."""
     book = await _book(managed)
-    await managed({"s": AFTER}, _settings(OFF), pins=book).start(registry)
+    report = await managed({"s": AFTER}, _settings(OFF), pins=book).start(registry)
     read = registry.snapshot().tools[0]
     assert read.is_read_only
     assert "pin" not in read.definition.origin.reasons
-    assert not caplog.records
+    assert report.servers[0].changed == ()
 
 
 @pytest.mark.req("B-06")
@@ -210,7 +205,8 @@ async def test_what_would_be_ruled_can_be_looked_at_before_it_is_decided(
     (settings,) = manager.configured
     put = seen.tools[1]
     loose = Verdict(level=SideEffectLevel.READ_ONLY)
-    would = manager.rule(settings, put, loose, PinState(Standing.SAME))
+    same = PinState(Standing.SAME)
+    would = manager.rule(settings, put, seen.fingerprints["put"], loose, same)
     assert would.level is SideEffectLevel.READ_ONLY
     assert registry.snapshot().tools[1].is_destructive
 
