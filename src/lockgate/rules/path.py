@@ -62,6 +62,8 @@ class PathPattern:
     """Written with a slash at the end: a directory and all that is below."""
     _strict: tuple[_Parts, ...] = field(repr=False)
     """What a deny or ask rule means: the pattern, and where its leading directories really are."""
+    _hints: tuple[str, ...] = field(repr=False)
+    """A text for each of `_strict` that is in every path which is spelled exactly as it means."""
 
     @classmethod
     def parse(
@@ -99,7 +101,8 @@ class PathPattern:
         entry = parts
         if len(parts) > 1 and parts[-1] is None and not tree:
             entry = (*parts[:-1], _ANY_NAME, None)
-        return cls(text, source, absolute, constrains, entry, tree, tuple(strict))
+        hints = tuple(map(_hint, strict))
+        return cls(text, source, absolute, constrains, entry, tree, tuple(strict), hints)
 
     @property
     def kind(self) -> SubjectKind:
@@ -116,7 +119,10 @@ class PathPattern:
             return False
         if resolved.root is None and not self.absolute:
             return False
-        names, folds = _names(resolved.real), resolved.folds_case
+        folds = resolved.folds_case
+        if not folds and self._hints[0] not in resolved.real:
+            return False
+        names = _names(resolved.real)
         if not self._tree:
             return _matches(self._entry, names, folds, certain=True)
         if resolved.directory and _matches(self._entry, names, folds, certain=True):
@@ -133,9 +139,14 @@ class PathPattern:
             return Match.YES
         real, lexical, folds = resolved.real, resolved.lexical, resolved.folds_case
         for path in (real,) if lexical == real else (real, lexical):
-            names = _names(path)
-            if any(_matches(parts, names, folds, certain=False) for parts in self._strict):
-                return Match.YES
+            names: list[str] | None = None
+            exactly = not folds and path.isascii()
+            for parts, hint in zip(self._strict, self._hints, strict=True):
+                if exactly and hint not in path:
+                    continue
+                names = names or _names(path)
+                if _matches(parts, names, folds, certain=False):
+                    return Match.YES
         return Match.NO
 
     def may_lie_below(self, resolved: Resolved) -> bool:
@@ -246,6 +257,13 @@ def _known(parts: _Parts) -> list[str]:
             break
         known.append(part.literal)
     return known
+
+
+def _hint(parts: _Parts) -> str:
+    """The first names in a row that are written without wildcards. To look for before the path is
+    taken apart."""
+    at = next((i for i, part in enumerate(parts) if part and part.literal is not None), 0)
+    return "".join(f"/{name}" for name in _known(parts[at:]))
 
 
 def _names(path: str) -> list[str]:
