@@ -28,6 +28,7 @@ PLANTED: dict[str, dict[str, str]] = {
         ),
         "process/planted_empty.py": "",
         "web/planted_stranger.py": "from lockgate.process import planted_empty",
+        "calls/planted_door.py": "from lockgate.builtin.files import door",
     },
     "mcp-layers": {
         "mcp/client/planted_up.py": "from lockgate.mcp.host.settings import Verdict",
