@@ -153,6 +153,8 @@ def _found(
         head += ", the newest first"
     elif not found:
         head = "no file matches (what .gitignore names is left out, unless `include_ignored`)"
+        if pattern.anchored:
+            head += f"; a pattern with a slash starts at {root.given}: **/ before it is any depth"
     if more:
         head += f"\n[{more} older ones are left out: give a narrower pattern]"
     if hidden:

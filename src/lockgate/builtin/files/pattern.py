@@ -33,6 +33,11 @@ class FilePattern:
         except _Bad as bad:
             raise wrong_argument("pattern", f"{argument}: {bad}") from None
 
+    @property
+    def anchored(self) -> bool:
+        """Whether it starts at the searched directory."""
+        return all(parts[0] is not None for parts in self.alternatives)
+
     def matches(self, name: str, *, folds_case: bool) -> bool:
         """Whether a file is meant; `name` has `/` between its parts."""
         names = name.split("/")

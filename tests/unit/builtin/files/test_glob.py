@@ -183,6 +183,9 @@ async def test_nothing_found_is_said(run: Run, work: Path) -> None:
     """With what may have hidden it."""
     result = await run("Glob", pattern="*.nothing")
     assert ".gitignore" in result.text
+    assert "any depth" not in result.text
+    tree(work, "a/b/c.py")
+    assert "**/ before it is any depth" in (await run("Glob", pattern="b/*.py")).text
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=5))
