@@ -23,6 +23,7 @@ from lockgate.calls.explain import Explanation, explain
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
+from lockgate.calls.outputs import checked
 from lockgate.calls.recording import Recorder, not_written
 from lockgate.calls.records import Ledger
 from lockgate.calls.refusals import Refuse
@@ -361,7 +362,8 @@ class Invoker:
             late = deadline is not None and asyncio.get_running_loop().time() >= deadline
             if interrupted or late or not attempts.again():
                 unknown = attempts.fate is Fate.UNKNOWN
-                return attempts.result(self._look(call, registered) if unknown else ())
+                result = attempts.result(self._look(call, registered) if unknown else ())
+                return checked(result, registered)
 
     def _look(self, call: Call, registered: Registered) -> tuple[str, ...]:
         """Names of shown tools of the same place that read, for looking what a call has done."""

@@ -52,7 +52,8 @@ class ToolResult(msgspec.Struct, frozen=True):
     kind: ErrorKind | None = None
     """Set exactly when `is_error`."""
     reason: str | None = None
-    """A code that makes one kind actionable, such as `nobody_to_ask` under NOT_APPROVED."""
+    """A code that makes one kind actionable, such as `nobody_to_ask` under NOT_APPROVED; of a
+    regular result what is wrong with it, such as `unfit_output` (`calls.outputs`)."""
     structured: Any = None
     """The decoded `structuredContent`, or None."""
 
