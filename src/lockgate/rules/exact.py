@@ -112,15 +112,16 @@ def _fit_to_write(arguments: Mapping[str, Any]) -> bool:
     waiting: list[tuple[bool, Any]] = [
         (looks_secret(name), value) for name, value in arguments.items()
     ]
-    left = MAX_RULE
-    if not all(name and _readable(name) for name in arguments):
+    left = MAX_RULE - sum(map(len, arguments))
+    if left < 0 or not all(name and _readable(name) for name in arguments):
         return False
     while waiting:
         secret, value = waiting.pop()
         left -= 1
         if isinstance(value, Mapping):
             members = cast("Mapping[str, Any]", value)
-            if not all(map(_readable, members)):
+            left -= sum(map(len, members))
+            if left < 0 or not all(map(_readable, members)):
                 return False
             waiting += [(secret or looks_secret(key), held) for key, held in members.items()]
         elif isinstance(value, list):
@@ -131,6 +132,8 @@ def _fit_to_write(arguments: Mapping[str, Any]) -> bool:
                 return False
         elif secret and value is not None and not isinstance(value, bool):
             return False
+        elif isinstance(value, int):
+            left -= value.bit_length() // 4  # at least its digits
         if left < 0 or len(waiting) > MAX_RULE:
             return False
     return True
