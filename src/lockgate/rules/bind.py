@@ -25,6 +25,9 @@ from lockgate.tools.subject import NO_SUBJECTS, SubjectKind, Subjects
 READING: Final = frozenset({"Grep", "Glob", "Edit"})
 """Tools of ours that a strict rule written `Read(...)` holds for as well: they show or need what is
 in a file."""
+SEARCHING: Final = frozenset({"Grep", "Glob"})
+"""Those that come upon files which no argument names: a strict rule of their own for a path also
+means what they find."""
 _OPEN: Final = frozenset(
     {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"}
     | {"patternProperties", "propertyNames", "dependentSchemas", "dependencies"}
@@ -105,6 +108,8 @@ def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
                 bound = bound or fits
                 if fits:
                     matching[tool.name].append(rule)
+                    if tool.name in SEARCHING and _keeps_files(rule):
+                        withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _keeps_files has looked: it is a path pattern
                 elif rule.decision is not Decision.ALLOW:
                     matching[tool.name].append(_by_name(rule))
             except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
@@ -178,10 +183,13 @@ def _kind(tool: Registered) -> SubjectKind | None:
 
 def _withholds(rule: Rule) -> bool:
     """Whether a rule keeps files from being read, by whatever tool of ours."""
+    return rule.server is None and rule.tool == "Read" and _keeps_files(rule)
+
+
+def _keeps_files(rule: Rule) -> bool:
+    """Whether a rule that has to hold speaks of files."""
     return (
         rule.decision is not Decision.ALLOW
-        and rule.server is None
-        and rule.tool == "Read"
         and rule.subject is not None
         and rule.subject.kind is SubjectKind.PATH
     )

@@ -54,6 +54,11 @@ def found(result: ToolResult) -> str:
     return block.text
 
 
+def files_of(result: ToolResult) -> list[str]:
+    """What Glob has found, by name."""
+    return sorted(result.structured["files"])
+
+
 def head(result: ToolResult) -> str:
     """The first block: what is ours."""
     assert not result.is_error, result.text
@@ -180,6 +185,20 @@ async def test_what_rules_withhold_leaves_no_trace(
     for result in right:
         assert result == wrong
     assert "permission rules" in head(wrong)
+
+
+async def test_rules_of_its_own_hold_for_what_it_comes_upon(
+    run_under: Callable[..., Run], work: Path
+) -> None:
+    """A deny for a directory would else be undone by searching from above it."""
+    tree(work, private__a_txt="foo", b_txt="foo")
+    run = run_under((Decision.DENY, "Grep", "./private/**"))
+    assert found(await run("Grep", pattern="foo")) == "b.txt\n1:foo"
+    assert (await run("Grep", pattern="foo", path="private")).kind is ErrorKind.DENIED
+    assert files_of(await run("Glob", pattern="*.txt")) == ["b.txt", "private/a.txt"]
+    run = run_under((Decision.ASK, "Glob", "./private/**"))
+    assert files_of(await run("Glob", pattern="*.txt")) == ["b.txt"]
+    assert found(await run("Grep", pattern="foo", mode="files")) == "b.txt\nprivate/a.txt"
 
 
 async def test_a_denied_file_by_its_own_name_is_denied(
