@@ -296,7 +296,7 @@ class Manager:
             else:
                 holder.tools.append(tool.name)
         names = {listed.name for listed in seen.tools}
-        holder.remarks.extend((*seen.remarks, *_unused(settings, names)))
+        holder.remarks.extend((*seen.remarks, *_unused(settings, seen.fingerprints)))
         if settings.pins is not PinPolicy.OFF and (gone := sorted(pinned.keys() - names)):
             holder.remarks.append(f"pinned, and not listed any more: {', '.join(gone)}")
 
@@ -350,13 +350,18 @@ def _missing(settings: ServerSettings, status: ServerStatus) -> list[str]:
     return missing
 
 
-def _unused(settings: ServerSettings, listed: Collection[str]) -> list[str]:
-    """What the operator wrote for this server that has no effect."""
+def _unused(settings: ServerSettings, listed: Mapping[str, Fingerprint]) -> list[str]:
+    """What the operator wrote for this server that has no effect; `listed` is by original name."""
     remarks = [
         f"the verdict for {name!r} applies to nothing: no such tool is listed"
         for name in settings.verdicts
         if name not in listed
     ]
+    remarks.extend(
+        f"the verdict for {name!r} was given for another definition, and loosens nothing"
+        for name, verdict in settings.verdicts.items()
+        if name in listed and verdict.pin not in (None, listed[name].digest)
+    )
     if settings.lane == "server":
         remarks.extend(
             f"the verdict concurrent for {name!r} has no effect: lane is server"

@@ -227,7 +227,9 @@ async def test_a_verdict_given_for_another_definition_loosens_nothing(
         for verdict in (loose, strict):
             held.append(Registry())
             settings = _settings(policy, verdicts={"read": verdict})
-            await managed({"s": server}, settings).start(held[-1])
+            report = await managed({"s": server}, settings).start(held[-1])
+            told = "the verdict for 'read' was given for another definition, and loosens nothing"
+            assert (told in report.servers[0].remarks) is (server is AFTER)
     same, _, changed, still = (registry.snapshot().tools[0] for registry in held)
     assert same.is_read_only
     assert same.definition.origin.ruling == "verdict"
