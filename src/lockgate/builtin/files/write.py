@@ -200,7 +200,6 @@ def _result(
     path: ResolvedPath, what: str, data: bytes, notes: list[str], before: str
 ) -> ToolResult:
     stamp = stamp_of(data)
-    lines = data.count(b"\n")
     text = f"{path.given}: {what}, {before}" if what != "created" else f"{path.given}: created"
     text += f"; now {size_text(len(data))}"
     if path.real != path.lexical:
@@ -212,7 +211,6 @@ def _result(
             "path": path.given,
             "outcome": what,
             "size": len(data),
-            "lineEndings": lines,
             "stamp": stamp,
         },
     )
