@@ -185,16 +185,66 @@ async def test_an_ask_rule_asks_over_an_allow_rule(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("B-13")
-@pytest.mark.parametrize("line", ["echo x >.git/config", "echo x >>lockgate.yaml", ": >|.mcp.json"])
-async def test_a_redirection_onto_a_control_file_asks(tmp_path: Path, line: str) -> None:
-    """As every redirection does, under rules that allow the command and everything else."""
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("echo x >.git/config", ".git/config"),
+        ("echo x >>lockgate.yaml", "lockgate.yaml"),
+        (": >|sub/../.mcp.json", ".mcp.json"),
+        ("ls; (echo x 2>&1 &>'.git/hooks/pre-commit')", ".git/hooks/pre-commit"),
+        ("bash -c 'echo x >.git/config'", ".git/config"),
+        ("echo x >link", ".git/config"),
+    ],
+)
+async def test_a_redirection_onto_a_control_file_asks(
+    tmp_path: Path, line: str, target: str
+) -> None:
+    """By that reason, over every rule, and the question names the file as it really is."""
     approver = no()
-    with ShellRoad(tmp_path, allow=("echo:*", "*"), attended=[approver]) as road:
+    allow = ("echo:*", "ls:*", "bash:*", ":")
+    with ShellRoad(tmp_path, allow=allow, attended=[approver]) as road:
         (road.work / ".git").mkdir()
+        (road.work / "sub").mkdir()
+        (road.work / "link").symlink_to(".git/config")
         assert (await road.line(line)).kind is ErrorKind.NOT_APPROVED
         assert (await road.line(line, attended=False)).reason == "nobody_to_ask"
         assert list((road.work / ".git").iterdir()) == []
-    assert "shell_redirection" in codes(approver)
+        assert approver.questions[0].resolved["redirection"] == str(road.work / target)
+    assert {"shell_redirection", "control_file"} <= codes(approver)
+
+
+@pytest.mark.req("B-13")
+async def test_what_is_only_read_is_no_control_file(tmp_path: Path) -> None:
+    """Nor one of another directory; the redirection is asked about for itself."""
+    approver = no()
+    with ShellRoad(tmp_path, attended=[approver]) as road:
+        for line in ("cat <lockgate.yaml", "echo x >git/config", "echo x >$X/.git/config"):
+            await road.line(line)
+            assert "shell_redirection" in codes(approver)
+            assert "control_file" not in codes(approver)
+
+
+@pytest.mark.req("B-13")
+async def test_no_redirection_reaches_the_state_of_lockgate(tmp_path: Path) -> None:
+    """By whatever path, and not even with a yes."""
+    approver = ScriptedApprover.always(True)
+    with ShellRoad(tmp_path, attended=[approver]) as road:
+        (road.work / "link").symlink_to("../state")
+        for target in ("../state/new", str(tmp_path / "state" / "state.db"), "link/new"):
+            assert (await road.line(f"echo x >{target}")).kind is ErrorKind.DENIED, target
+        assert not (tmp_path / "state" / "new").exists()
+    assert approver.questions == []
+
+
+@pytest.mark.req("B-01")
+async def test_a_target_that_changed_while_it_was_asked_about(tmp_path: Path) -> None:
+    """A yes for one file is none for where a link leads now."""
+    (tmp_path / "work" / "out").mkdir(parents=True)
+    swapping = Swapping(tmp_path / "work" / "out", tmp_path)
+    with ShellRoad(tmp_path, attended=[swapping]) as road:
+        result = await road.line("echo x >out/made")
+        assert result.kind is ErrorKind.TOOL_CHANGED
+        assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.req("B-09")

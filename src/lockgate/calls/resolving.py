@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final, cast
 
 import msgspec
@@ -29,6 +30,8 @@ from lockgate.tools.subject import (
     Subjects,
 )
 
+REDIRECTION: Final = "redirection"
+"""What the files are called that a shell line redirects to: they are no argument of the call."""
 _MOST: Final = 1000
 """Texts of one argument that are resolved: each asks the file system."""
 
@@ -60,11 +63,34 @@ def resolve(
                 *[resolver(text, environment) for text in texts[:_MOST]],
                 *[_one_too_many(text) for text in texts[_MOST:]],
             )
+    written = _redirections(declared, found, environment)
+    if written:
+        found[REDIRECTION] = written
     subjects = Subjects(found, about.withheld, _onward(declared, about, arguments))
     barred = barred_below((path for _, path in subjects.paths), environment)
     if barred is not None and declared:
         subjects = replace(subjects, withheld=(*about.withheld, barred))
     return subjects
+
+
+def _redirections(
+    declared: tuple[Subject, ...], found: Mapping[str, Resolved], environment: Environment
+) -> tuple[ResolvedPath, ...]:
+    """The files that a shell line says it writes to, from the directory that it runs in."""
+    line = next((found.get(s.parameter) for s in declared if s.kind is SubjectKind.COMMAND), None)
+    if line is None:
+        return ()
+    from lockgate.rules.command.line import Analysis
+
+    if not isinstance(line, Analysis):
+        return ()
+    places = (found.get(s.parameter) for s in declared if s.kind is SubjectKind.PATH)
+    place = next((p for p in places if isinstance(p, ResolvedPath) and p.problem is None), None)
+    if place is not None:
+        environment = msgspec.structs.replace(environment, cwd=Path(place.real))
+    # A ~ that is left in a name was quoted, and means itself.
+    names = [f"./{name}" if name.startswith("~") else name for name in line.writes[:_MOST]]
+    return tuple([resolve_path(name, environment) for name in names])
 
 
 def _onward(

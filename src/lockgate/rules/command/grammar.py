@@ -50,12 +50,14 @@ _DOUBTS: Final[Mapping[str, Doubt]] = {
 _LOOKED_AT: Final = frozenset({*_DOUBTS, "heredoc_body"})
 _BACKTICKS: Final = re.compile(r"`([^`]*)`")
 _REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+_CLOSES: Final = frozenset({">&-", "<&-"})
+"""Redirections that have no target."""
 
 
 class GrammarReading:
     """What the tree of one line says. Made by `read_grammar`, then only looked at."""
 
-    __slots__ = ("_source", "commands", "doubts", "scripts")
+    __slots__ = ("_source", "commands", "doubts", "scripts", "writes")
 
     def __init__(self, source: bytes) -> None:
         self.commands: list[Command] = []
@@ -63,6 +65,8 @@ class GrammarReading:
         self.doubts: set[Doubt] = set()
         self.scripts: list[str] = []
         """Lines to be read for themselves, where the tree does not look into the text."""
+        self.writes: list[str] = []
+        """Files that redirections write to, where their names are known."""
         self._source = source
 
     def look(self, node: Node, depth: int) -> None:
@@ -82,6 +86,10 @@ class GrammarReading:
         if kind in {"declaration_command", "unset_command"}:
             self._command(node.children, depth, named=True)
             return
+        if kind == "redirected_statement" and self._redirected(node, depth):
+            return
+        if kind == "file_redirect":
+            self._written(node)
         if kind == "heredoc_body" and b"`" in self._source[node.start_byte : node.end_byte]:
             body = self._source[node.start_byte : node.end_byte].decode()
             self.scripts += _BACKTICKS.findall(body)
@@ -113,6 +121,41 @@ class GrammarReading:
         if group:
             words.append(self._word(group))
         self._add(words)
+
+    def _redirected(self, node: Node, depth: int) -> bool:
+        """Read a command with words behind a redirection, which the tree gives to that: `git >x
+        push`. False if there are none."""
+        behind = [word for child in node.children for word in _words_behind(child)]
+        body = node.child_by_field_name("body")
+        if not behind or body is None:
+            return False
+        for child in node.children:
+            if child != body:
+                self.look(child, depth + 1)
+        while body.type in {"negated_command", "pipeline", "list"}:
+            *before, last = body.children
+            for child in before:
+                self.look(child, depth + 1)
+            body = last
+        if body.type == "command":
+            self._command([*body.children, *behind], depth + 1)
+        else:
+            self.look(body, depth + 1)
+            words = [self._word([word]) for word in behind]
+            self.commands.append(Command((OPEN, *words), certain=False))
+        return True
+
+    def _written(self, node: Node) -> None:
+        """Note the file that a redirection writes to."""
+        target = node.child_by_field_name("destination")
+        if target is None or any(child.type in _CLOSES for child in node.children):
+            return
+        operator = self._source[node.start_byte : target.start_byte]
+        raw = self._source[target.start_byte : target.end_byte].decode()
+        copies = operator.rstrip().endswith(b"&") and raw.isdigit()
+        name = unquote(raw)
+        if b">" in operator and not copies and name:
+            self.writes.append(name)
 
     def _add(self, words: list[Word]) -> None:
         if not words:
@@ -167,6 +210,17 @@ def read_grammar(text: str) -> GrammarReading:
     reading = GrammarReading(source)
     reading.look(Parser(LANGUAGE).parse(source).root_node, 0)
     return reading
+
+
+def _words_behind(node: Node) -> list[Node]:
+    """Words in the tree of a redirection that are none of it."""
+    if node.type == "file_redirect":
+        targets = node.children_by_field_name("destination")
+        return targets if any(child.type in _CLOSES for child in node.children) else targets[1:]
+    if node.type != "heredoc_redirect":
+        return []
+    words = node.children_by_field_name("argument")
+    return [*words, *(word for child in node.children for word in _words_behind(child))]
 
 
 def _known_part(raw: str) -> str:

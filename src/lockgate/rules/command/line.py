@@ -57,6 +57,8 @@ class Analysis:
     """Every command that it runs or may run, each once, those inside of others included."""
     doubts: frozenset[Doubt]
     """Why it has to be asked about, whatever its commands are."""
+    writes: tuple[str, ...] = field(default=(), repr=False)
+    """Files that its redirections write to, as they are named, as far as that is known."""
 
     @property
     def certain(self) -> tuple[Command, ...]:
@@ -70,7 +72,9 @@ def analyse(line: str) -> Analysis:
     gathered.line(line, 0)
     if not gathered.commands:
         gathered.doubts.add(Doubt.NOTHING)
-    return Analysis(tuple(gathered.commands), frozenset(gathered.doubts))
+    return Analysis(
+        tuple(gathered.commands), frozenset(gathered.doubts), tuple(dict.fromkeys(gathered.writes))
+    )
 
 
 class _Gathered:
@@ -79,6 +83,7 @@ class _Gathered:
     def __init__(self) -> None:
         self.commands: dict[Command, None] = {}
         self.doubts: set[Doubt] = set()
+        self.writes: list[str] = []
 
     def line(self, text: str, depth: int) -> None:
         if depth > MAX_NESTING or len(text) > MAX_LENGTH or _signs(text) > MAX_SIGNS:
@@ -92,6 +97,7 @@ class _Gathered:
         grammar = read_grammar(text)
         plain = read_plain(text)
         self.doubts |= grammar.doubts
+        self.writes += grammar.writes
         found = grammar.commands
         if plain is None:
             if not grammar.doubts:

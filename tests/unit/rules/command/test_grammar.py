@@ -78,3 +78,49 @@ def test_the_known_part_of_an_open_word_is_kept() -> None:
     """`r${z}m` begins with r, which a deny rule needs to know."""
     (command,) = read_grammar("r${z}m x").commands
     assert (command.words[0].text, command.name) == ("r", None)
+
+
+@pytest.mark.req("B-09")
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("git >x push", "git <in push", "git 2>&1 push", "git 2>&- push", "git >x >y push"),
+        *("git <<X push\nX", "git <<X >y push\nX", "git <<<x push", ">x git push", "! git >x push"),
+        *("A=1 git >x push", "if git >x push; then a; fi", "a | git >x push", "a && git >x push"),
+        *("$(git >x push)", "time git >x push", "git >x push &", "git >x 'pu'sh"),
+        *("git >x$(a)b push", "git >x\\\n push", "git 2>&1 >x push 3>y"),
+    ],
+)  # fmt: skip
+def test_a_word_behind_a_redirection_belongs_to_its_command(line: str) -> None:
+    """As the shell has it; the tree gives such words to the redirection."""
+    found = [[word.literal for word in command.words] for command in read_grammar(line).commands]
+    assert ["git", "push"] in found
+
+
+def test_words_behind_a_redirection_of_no_command_may_be_anybodys() -> None:
+    """The shell takes it for an error; a deny sees the words all the same."""
+    commands = read_grammar("{ a; } >x push").commands
+    assert [[w.literal for w in c.words] for c in commands] == [["a"], [None, "push"]]
+    assert [c.certain for c in commands] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("a >x", ["x"]),
+        ("a >>'x y' 2>z", ["x y", "z"]),
+        ("a &>x; b >|y", ["x", "y"]),
+        ("a >&x", ["x"]),
+        ("a >x b", ["x"]),
+        ("{ a; } >x", ["x"]),
+        ("a 3<>x", ["x"]),
+        ("$(a >x)", ["x"]),
+        ("a 2>&1 >&2 2>&- <x", []),
+        ("a >$x", []),
+        ("a >~/x", []),
+        ("a <<<x", []),
+    ],
+)
+def test_the_files_that_are_written_to(line: str, names: list[str]) -> None:
+    """As far as their names are known; what is only read is not among them."""
+    assert sorted(read_grammar(line).writes) == sorted(names)
