@@ -186,7 +186,11 @@ def _walk(
         return refusals.barred(registered, reasons)
     if opinion.decision is Decision.DENY:
         return refusals.denied(registered, opinion.reasons)
-    _pass_rules(trail, opinion, facts)
+    if trail is not None:
+        dormant: tuple[Reason, ...] = ()
+        if not any_arguments:
+            dormant = about.dormant(call.arguments, subjects, attended=attended, now=facts.now)
+        _pass_rules(trail, opinion, facts, dormant)
 
     # 6. The gate, and who has answered it.
     reasons = asks(registered, facts.exempt, opinion)
@@ -303,10 +307,12 @@ def _pass(trail: list[Step] | None, name: str, code: str, text: str) -> None:
         trail.append(Step(name, Decision.ALLOW, (Reason(code, text),)))
 
 
-def _pass_rules(trail: list[Step] | None, opinion: RuleOpinion, facts: Facts) -> None:
-    if trail is None:
-        return
+def _pass_rules(
+    trail: list[Step], opinion: RuleOpinion, facts: Facts, dormant: tuple[Reason, ...]
+) -> None:
     reasons = opinion.reasons or (Reason("no_rule", "no rule says anything"),)
     if opinion.decision is Decision.ALLOW and facts.unknowns:
         reasons += (Reason("no_answer", "no rule answers while an outcome is unknown"),)
-    trail.append(Step("rules", opinion.decision or Decision.ALLOW, (*reasons, *opinion.notes)))
+    trail.append(
+        Step("rules", opinion.decision or Decision.ALLOW, (*reasons, *opinion.notes, *dormant))
+    )

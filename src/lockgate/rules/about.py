@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lockgate.decision import Decision, Reason
 from lockgate.rules.command.pattern import CommandPattern
-from lockgate.rules.lines import NO_COMMANDS, CommandRules
+from lockgate.rules.lines import NO_COMMANDS, CommandRules, concerns
 from lockgate.rules.matcher import Match, SubjectPattern
 from lockgate.rules.meaning import means
 from lockgate.rules.opinion import SILENT, RuleOpinion, failure_of, opinion_of
@@ -28,7 +28,7 @@ whatever has to hold holds."""
 class AboutTool:
     """The rules that can say something of one tool. Immutable."""
 
-    __slots__ = ("_dated", "_first", "_views", "denial", "fixed", "paths", "withheld")
+    __slots__ = ("_allowing", "_dated", "_first", "_views", "denial", "fixed", "paths", "withheld")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class AboutTool:
         subjects = () if tool is None else tool.definition.subjects
         destructive = tool is not None and tool.is_destructive
         self._first: Subject | None = subjects[0] if subjects else None
+        self._allowing = tuple([rule for rule in rules if rule.decision is Decision.ALLOW])
         self._dated = tuple([rule for rule in rules if rule.until is not None])
         lasting = [rule for rule in rules if rule.until is None]
         self._views = tuple(
@@ -96,6 +97,24 @@ class AboutTool:
         except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
             return failure_of(view.commands.rules) if view.commands.rules else opinion
         return _strictest(opinion, of_line)
+
+    def dormant(
+        self, arguments: Mapping[str, Any], subjects: Subjects, *, attended: bool, now: float
+    ) -> tuple[Reason, ...]:
+        """The allow rules that mean a call and do not hold for it now, each with why; for reading.
+
+        Of command rules, those that mean any command of the line.
+        """
+        subject = None if self._first is None else subjects.get(self._first.parameter)
+        found: list[Reason] = []
+        for rule in self._allowing:
+            ended = rule.until is not None and now >= rule.until
+            elsewhere = not _answers_in(rule, attended)
+            if not (ended or elsewhere) or not _concerns(rule, arguments, subjects, subject):
+                continue
+            why = "has ended" if ended else f"answers in {rule.when} runs alone"
+            found.append(Reason("rule_dormant", f"the allow rule {rule.text} {why}", rule.source))
+        return tuple(found)
 
     def whatever(self, *, attended: bool) -> RuleOpinion:
         """What the rules say whatever the arguments; the others are named in the notes."""
@@ -188,6 +207,18 @@ class _View:
             return None
         text = f"the allow rule {rule.text} answers for no destructive call: it {why}"
         return Reason(_NO_ANSWER, text, rule.source)
+
+
+def _concerns(
+    rule: Rule, arguments: Mapping[str, Any], subjects: Subjects, subject: Resolved | None
+) -> bool:
+    """Whether an allow rule means a call, or any command of its line."""
+    try:
+        if isinstance(rule.subject, CommandPattern):
+            return concerns(rule.subject, subject)
+        return means(rule, arguments, subjects, subject) is Match.YES
+    except Exception:  # noqa: BLE001 - it decides nothing, so nothing has to be closed
+        return False
 
 
 def _answers_in(rule: Rule, attended: bool) -> bool:

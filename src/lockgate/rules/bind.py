@@ -33,6 +33,7 @@ _OPEN: Final = frozenset(
     | {"patternProperties", "propertyNames", "dependentSchemas", "dependencies"}
 )
 """What else in a schema may speak of a parameter."""
+_UNBOUND: Final = "the tool has not what the rule speaks of, so it holds for every call"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
@@ -173,7 +174,10 @@ def _pattern(rule: Rule) -> ToolPattern:
 
 def _by_name(rule: Rule) -> Rule:
     """A rule that has to hold, for every call of what it names."""
-    return rule if rule.bare else replace(rule, subject=None, parameters=())
+    if rule.bare:
+        return rule
+    reason = f"{rule.reason}; {_UNBOUND}" if rule.reason else _UNBOUND
+    return replace(rule, subject=None, parameters=(), reason=reason)
 
 
 def _kind(tool: Registered) -> SubjectKind | None:

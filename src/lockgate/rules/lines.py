@@ -70,6 +70,14 @@ class CommandRules:
         return RuleOpinion(decided.decision, tuple(reasons), tuple(deciding.values()), notes)
 
 
+def concerns(pattern: CommandPattern, line: Resolved | None) -> bool:
+    """Whether a pattern means any command of a line for certain."""
+    # Late: the shell's grammar is only for those who have a tool that runs lines.
+    from lockgate.rules.command.line import Analysis
+
+    return isinstance(line, Analysis) and any(pattern.allows(one) for one in line.commands)
+
+
 def _patterns(rules: Sequence[Rule], decision: Decision) -> tuple[CommandPattern, ...]:
     return tuple(
         rule.subject

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -62,7 +63,7 @@ def a_world() -> Snapshot:
     return registry.snapshot()
 
 
-def subjects_of(
+def _subjects_of(
     snapshot: Snapshot, bound: BoundRules, name: str, arguments: Mapping[str, Any]
 ) -> Subjects:
     """What a call is about: paths by the letter, and without a file system."""
@@ -101,6 +102,12 @@ def world() -> Snapshot:
 
 
 @pytest.fixture(scope="session")
+def subjects_of(world: Snapshot) -> Callable[[BoundRules, str, Mapping[str, Any]], Subjects]:
+    """`subjects_of(bound, tool, arguments)`: what a call is about, by the letter."""
+    return functools.partial(_subjects_of, world)
+
+
+@pytest.fixture(scope="session")
 def say(world: Snapshot) -> Say:
     """What rules say of a call in this world."""
 
@@ -113,7 +120,7 @@ def say(world: Snapshot) -> Say:
         now: float = 0.0,
     ) -> RuleOpinion:
         bound = bind(RuleSet(tuple(rules)), world)
-        subjects = subjects_of(world, bound, name, arguments)
+        subjects = _subjects_of(world, bound, name, arguments)
         return bound.judge(name, arguments, attended=attended, subjects=subjects, now=now)
 
     return say_it

@@ -21,7 +21,7 @@ from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.registry import Registry, Snapshot
-from lockgate.tools.subject import NO_SUBJECTS, Subject, SubjectKind
+from lockgate.tools.subject import NO_SUBJECTS, Subject, SubjectKind, Subjects
 
 ALLOW, ASK, DENY = Decision.ALLOW, Decision.ASK, Decision.DENY
 PLACES = Places("/p", "/home/me")
@@ -453,3 +453,45 @@ def test_a_slip_in_a_strict_rule_is_an_error_or_holds_for_what_it_names(
     assert say([rule], name, arguments).decision is not ALLOW
     before = say([read("mcp__s__add", ALLOW)], name, arguments)
     assert laxity(say([rule, read("mcp__s__add", ALLOW)], name, arguments)) <= laxity(before)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "arguments"),
+    [
+        ("mcp__s__add", "mcp__s__add", {"key": "b"}),
+        ("mcp__s__add(key=a)", "mcp__s__add", {"key": "a"}),
+        ("Read(./docs/**)", "Read", {"path": "docs/a"}),
+        ("Bash(git:*)", "Bash", {"command": "ls; git status"}),
+    ],
+)
+def test_an_allow_rule_that_sleeps_is_told_for_reading(
+    world: Snapshot,
+    subjects_of: Callable[..., Subjects],
+    text: str,
+    name: str,
+    arguments: dict[str, Any],
+) -> None:
+    """It would mean the call, and has ended or answers elsewhere; whatever else is not told."""
+    destructive = name == "Bash"
+    rules = [
+        read(text, ALLOW, destructive=destructive, until=UNTIL),
+        read(text, ALLOW, destructive=destructive, when="unattended"),
+        read(text, ALLOW, destructive=destructive),
+        read("mcp__s__add(key=other)", ALLOW, until=UNTIL),
+        read("Bash(nothing:*)", ALLOW, destructive=True, until=UNTIL),
+    ]
+    bound = bind(RuleSet(tuple(rules)), world)
+    subjects = subjects_of(bound, name, arguments)
+    told = bound.about(name).dormant(arguments, subjects, attended=True, now=UNTIL)
+    assert [reason.text for reason in told] == [
+        f"the allow rule {text} has ended",
+        f"the allow rule {text} answers in unattended runs alone",
+    ]
+
+
+def test_a_rule_that_holds_by_name_says_so(say: Say) -> None:
+    """Its author has to learn why it refuses so much."""
+    rule = read("mcp__s__add(nothing=1)", DENY, reason="mine")
+    told = say([rule], "mcp__s__add", {}).reasons[0].text
+    assert told.endswith("matches: mine; the tool has not what the rule speaks of, so it holds for"
+                         " every call")  # fmt: skip
