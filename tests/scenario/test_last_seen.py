@@ -70,6 +70,21 @@ def test_what_is_configured_now_counts_for_what_was_seen_then(project: Project) 
     assert (trusted["decision"], trusted["lastSeen"] is None) == ("runs", False)
 
 
+def test_a_tool_that_was_not_there_the_last_time_is_asked_for_anew(project: Project) -> None:
+    """What was seen says what there is, never what there is not; and why one is left out."""
+    ledger = project.add("s", SERVER)
+    project.run("tools")
+    unknown = project.json("explain", "mcp__s__raed")
+    assert unknown["steps"][-1]["reasons"][0]["code"] == "unknown_tool"
+    assert len(ledger.entries("start")) == 2
+    project.servers[0]["pins"] = "block"
+    withheld = project.json("explain", "mcp__s__read")
+    assert withheld["leftOut"] == (
+        "s lists read, which is left out: not reviewed: lockgate review s"
+    )
+    assert len(ledger.entries("start")) == 2
+
+
 def test_a_call_starts_the_server_whatever_is_known_of_it(project: Project) -> None:
     """Only explaining does without."""
     ledger = project.add("s", SERVER, annotationTrust="trust")

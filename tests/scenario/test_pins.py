@@ -162,6 +162,7 @@ def test_at_a_terminal_a_yes_is_asked_for_after_the_difference(
     assert "+ Reads." in shown
     no.type("\n")
     assert "Nothing was written." in no.end()
+    assert no.process.returncode == 2
     assert not (project.root / "lockgate.pins.json").exists()
     yes = start("pins", "accept", "s")
     yes.until("Pin 2 tool(s) of s as shown? [y/N]: ")

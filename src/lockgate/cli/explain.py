@@ -50,23 +50,32 @@ def explain(
     async def work() -> int:
         from lockgate.cli.arguments import input_object, parse_arguments, whole_words
         from lockgate.cli.exit import Exit
-        from lockgate.cli.lookup import last_seen, schema_of
+        from lockgate.cli.lookup import Explained, last_seen, left_out, schema_of, unsure
         from lockgate.cli.road import explanation_data, print_explanation
 
         whole_words(tool, *arguments)
         given_json = input_object(input_json)
-        async with opened(
-            config, tolerant=True, attended=attended, for_call=tool, recall=not online
-        ) as gate:
-            given = None
-            if arguments or input_json is not None:
-                given = parse_arguments(arguments, given_json, schema_of(gate, tool))
-            explained = gate.explain(tool, given)
-            seen = last_seen(gate, explained)
+
+        async def asked(*, recall: bool) -> Explained:
+            async with opened(
+                config, tolerant=True, attended=attended, for_call=tool, recall=recall
+            ) as gate:
+                given = None
+                if arguments or input_json is not None:
+                    given = parse_arguments(arguments, given_json, schema_of(gate, tool))
+                explained = gate.explain(tool, given)
+                return Explained(
+                    explained, last_seen(gate, explained), left_out(gate, tool), unsure(gate, tool)
+                )
+
+        found = await asked(recall=not online)
+        if found.unsure:
+            # It had no such tool the last time; it may have it now.
+            found = await asked(recall=False)
         if as_json:
-            print_json(explanation_data(explained, seen))
+            print_json(explanation_data(found.explanation, found.seen, found.left_out))
         else:
-            print_explanation(explained, seen)
+            print_explanation(found.explanation, found.seen, found.left_out)
         return Exit.DONE
 
     return run_async(work)

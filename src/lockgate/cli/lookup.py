@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lockgate.app.gate import Gate
 from lockgate.calls.explain import Explanation
+from lockgate.mcp.host.status import ServerState
+from lockgate.tools.naming import server_tool_name
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """An explanation, and what is to be said beside it."""
+
+    explanation: Explanation
+    seen: float | None
+    """See `last_seen`."""
+    left_out: str | None
+    """See `left_out`."""
+    unsure: bool
+    """See `unsure`."""
 
 
 def schema_of(gate: Gate, name: str) -> Mapping[str, Any] | None:
@@ -24,3 +40,19 @@ def last_seen(gate: Gate, explained: Explanation) -> float | None:
     if origin is None or gate.mcp is None:
         return None
     return next((s.seen for s in gate.mcp.statuses if s.name == origin.server), None)
+
+
+def left_out(gate: Gate, name: str) -> str | None:
+    """Why no tool is registered under `name` though its server lists one; None if it lists none."""
+    for status in gate.mcp.statuses if gate.mcp is not None else ():
+        for out in status.left_out:
+            if server_tool_name(status.name, out.tool) == name:
+                return f"{status.name} lists {out.tool}, which is left out: {out.reason}"
+    return None
+
+
+def unsure(gate: Gate, name: str) -> bool:
+    """Whether nothing is known of `name`, and a server that was not started may have it by now."""
+    statuses = gate.mcp.statuses if gate.mcp is not None else ()
+    known = left_out(gate, name) is not None or any(tool.name == name for tool in gate.tools())
+    return not known and any(status.state is ServerState.LAST_SEEN for status in statuses)

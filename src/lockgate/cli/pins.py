@@ -169,7 +169,7 @@ def accept(
             what = f"Pin {len(due)} tool(s) of {server} as shown, and take out {len(gone)} pin(s)?"
         if not yes and not await confirmed(what):
             click.echo("Nothing was written.", err=True)
-            return Exit.REFUSED
+            return Exit.USAGE
         kept = keep(
             find_layers(config),
             reviewed,

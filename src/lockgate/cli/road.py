@@ -17,17 +17,21 @@ from lockgate.tools.tool import Tool
 _INDENT = 18
 
 
-def print_explanation(explained: Explanation, seen: float | None = None) -> None:
+def print_explanation(
+    explained: Explanation, seen: float | None = None, left_out: str | None = None
+) -> None:
     """Print it for a person, within the width of the terminal.
 
     `seen` is when the tool's server was last there, if it was not started for this: seconds since
-    1970.
+    1970. `left_out` is why the tool of that name is not registered, if its server lists it.
     """
     width = min(shutil.get_terminal_size((80, 24)).columns, 100)
     _say("tool", [visible(explained.tool)], width)
     if explained.found is not None:
         for label, text in _declaration(explained.found):
             _say(label, [text], width)
+    if left_out is not None:
+        _say("note", [visible(left_out)], width)
     if seen is not None:
         _say("known", [f"as last seen {when(seen)}; to start the server: --online"], width)
     click.echo()
@@ -74,10 +78,13 @@ def _say(label: str, texts: list[str], width: int) -> None:
             head = ""
 
 
-def explanation_data(explained: Explanation, seen: float | None = None) -> dict[str, Any]:
+def explanation_data(
+    explained: Explanation, seen: float | None = None, left_out: str | None = None
+) -> dict[str, Any]:
     """The same for programs."""
     return {
         "lastSeen": seen,
+        "leftOut": left_out,
         "tool": explained.tool,
         "decision": NOW[explained.decision],
         "steps": [

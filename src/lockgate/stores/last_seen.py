@@ -20,6 +20,7 @@ import msgspec
 from lockgate.mcp.host.seen import SeenServer, Sighting, remembering
 from lockgate.mcp.protocol.claims import Claims, parse_claims
 from lockgate.mcp.protocol.results import LeftOut, ListedTool, read_tool
+from lockgate.process.hidden import Hidden
 
 FORMAT: Final = 1
 """A file of another format is not read."""
@@ -68,10 +69,14 @@ class LastSeenFolder:
             _log.info("what was seen of %s is damaged (%s)", server, type(error).__name__)
             return None
 
-    def keep(self, seen: SeenServer) -> None:
+    def keep(self, seen: SeenServer, hidden: Hidden) -> None:
         """Keep it, with what is known of its tools from before."""
         try:
             data = _encoded(remembering(self.last(seen.name), seen))
+            if hidden.hide(text := data.decode()) != text:
+                _log.info("%s says a configured secret, so it is not kept", seen.name)
+                self._path(seen.name).unlink(missing_ok=True)
+                return
             if len(data) > MAX_BYTES:
                 _log.info("%s lists too much to be kept: %d bytes", seen.name, len(data))
                 return

@@ -14,6 +14,7 @@ from lockgate.app.servers import tools_last_seen
 from lockgate.mcp.client.tools import ListedTools
 from lockgate.mcp.host.seen import SeenServer, sighted
 from lockgate.mcp.protocol.results import ListedTool, ServerProfile, read_tool
+from lockgate.process.hidden import NOTHING
 from lockgate.settings.config import Config
 from lockgate.settings.layers import Layers, locate
 from lockgate.settings.loading import load
@@ -52,7 +53,7 @@ class Checked:
         listed = [one for raw in tools if isinstance(one := read_tool(raw), ListedTool)]
         (settings,) = config.servers
         seen = sighted(settings, ServerProfile(), ListedTools(tuple(listed)), 1.0)
-        LastSeenFolder(self.layers().state_dir / "servers").keep(seen)
+        LastSeenFolder(self.layers().state_dir / "servers").keep(seen, NOTHING)
         return seen
 
     def pin(self, config: Config, seen: SeenServer) -> None:

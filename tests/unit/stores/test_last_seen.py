@@ -17,6 +17,7 @@ from lockgate.mcp.host.seen import SeenServer, Sighting, sighted
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.protocol.claims import Claims
 from lockgate.mcp.protocol.results import LeftOut, ListedTool, ServerProfile, read_tool
+from lockgate.process.hidden import NOTHING, Hidden
 from lockgate.stores.last_seen import MAX_BYTES, LastSeenFolder
 
 HIDDEN = "s3cret-value"
@@ -55,7 +56,7 @@ def test_what_is_kept_comes_back_as_it_was(
     schema = {"type": "object", "properties": {"a": {"default": default}}}
     tool = _tool(annotations=annotations, inputSchema=schema, description=description)
     kept = _seen(tool)
-    folder.keep(kept)
+    folder.keep(kept, NOTHING)
     back = folder.last("s")
     assert back is not None
     assert (back.tools, back.instructions, back.left_out, back.remarks) == (
@@ -81,7 +82,7 @@ def test_claims_that_were_not_believed_are_not_believed_later(tmp_path: Path) ->
         Claims(raw=raw, remarks=("listed again",)),
         plain.raw,
     )
-    folder.keep(_seen(doubted))
+    folder.keep(_seen(doubted), NOTHING)
     back = folder.last("s")
     assert back is not None
     assert back.tools[0].claims == doubted.claims
@@ -91,7 +92,7 @@ def test_claims_that_were_not_believed_are_not_believed_later(tmp_path: Path) ->
 @pytest.mark.req("B-05")
 def test_no_argument_and_no_variable_is_in_the_file(tmp_path: Path) -> None:
     """Of how a server is reached only a hash is kept; the file is the person's own."""
-    LastSeenFolder(tmp_path / "servers").keep(_seen(_tool()))
+    LastSeenFolder(tmp_path / "servers").keep(_seen(_tool()), NOTHING)
     (path,) = (tmp_path / "servers").iterdir()
     text = path.read_text("utf-8")
     assert HIDDEN not in text
@@ -105,8 +106,8 @@ def test_what_was_first_seen_is_kept_over_later_ones(tmp_path: Path) -> None:
     """Each keeping joins what was known: first seen as what and when, and as what since when."""
     folder = LastSeenFolder(tmp_path)
     first, second = _seen(_tool(), at=1.0), _seen(_tool(description="new"), at=2.0)
-    folder.keep(first)
-    folder.keep(second)
+    folder.keep(first, NOTHING)
+    folder.keep(second, NOTHING)
     back = folder.last("s")
     assert back is not None
     old, new = first.sightings["t"].digest, second.sightings["t"].digest
@@ -130,7 +131,7 @@ def test_a_damaged_file_counts_as_never_seen(tmp_path: Path, damage: bytes) -> N
     folder = LastSeenFolder(tmp_path)
     (tmp_path / "s.json").write_bytes(damage)
     assert folder.last("s") is None
-    folder.keep(_seen(_tool()))
+    folder.keep(_seen(_tool()), NOTHING)
     assert folder.last("s") is not None
 
 
@@ -142,7 +143,7 @@ def test_a_file_of_another_kind_counts_as_never_seen(
 ) -> None:
     """Another format, another server, an unknown key, a definition that can not be used."""
     folder = LastSeenFolder(tmp_path)
-    folder.keep(_seen(_tool()))
+    folder.keep(_seen(_tool()), NOTHING)
     document = json.loads((tmp_path / "s.json").read_text("utf-8"))
     (tmp_path / "s.json").write_text(json.dumps({**document, **change}), encoding="utf-8")
     assert folder.last("s") is None
@@ -151,8 +152,17 @@ def test_a_file_of_another_kind_counts_as_never_seen(
 def test_what_can_not_be_kept_harms_nobody(tmp_path: Path) -> None:
     """No folder can be made there, or the list is too long: it is as if it was never seen."""
     (tmp_path / "file").write_text("")
-    LastSeenFolder(tmp_path / "file").keep(_seen(_tool()))
+    LastSeenFolder(tmp_path / "file").keep(_seen(_tool()), NOTHING)
     folder = LastSeenFolder(tmp_path / "servers")
-    folder.keep(_seen(_tool(description="x" * MAX_BYTES)))
+    folder.keep(_seen(_tool(description="x" * MAX_BYTES)), NOTHING)
     assert folder.last("s") is None
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+@pytest.mark.req("B-05")
+def test_a_server_that_says_a_configured_secret_is_not_kept(tmp_path: Path) -> None:
+    """In whatever form; and what was kept of it before goes too."""
+    folder = LastSeenFolder(tmp_path)
+    folder.keep(_seen(_tool()), NOTHING)
+    folder.keep(_seen(_tool(description=f"Uses {HIDDEN}.")), Hidden([HIDDEN]))
+    assert list(tmp_path.iterdir()) == []

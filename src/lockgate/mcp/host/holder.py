@@ -62,7 +62,7 @@ class ServerHolder:
         self._eras = eras
         self._listeners = listeners
         self._clock = clock
-        self._hidden = hidden
+        self.hidden = hidden
         self._state = ServerState.CONNECTING
         self._reason: str | None = None
         self._fault: Fault | None = None
@@ -119,7 +119,7 @@ class ServerHolder:
                 probe_patience=self._probe_patience,
                 eras=self._eras,
                 listeners=self._listeners,
-                hidden=self._hidden,
+                hidden=self.hidden,
             )
             self._connected = self._clock()
             self.listing = await _listed(session)
@@ -148,7 +148,7 @@ class ServerHolder:
         if state is ServerState.FAILED:
             if before is ServerState.CONNECTING and self._begun is not None:
                 reason = f"{reason} (after {self._seconds():.1f} s)"
-            reason = self._hidden.hide(reason or "")
+            reason = self.hidden.hide(reason or "")
             # Who starts servers is told by the report; that one is lost later, nobody would know.
             level = logging.INFO if before is ServerState.CONNECTING else logging.WARNING
             logger.log(level, "MCP server %s: %s", self.settings.name, in_brief(reason))

@@ -260,7 +260,7 @@ class Manager:
         if session is not None:
             holder.seen = sighted(settings, session.profile, holder.listing, self._now())
             if self._seen is not None:
-                self._seen.keep(holder.seen)
+                self._seen.keep(holder.seen, holder.hidden)
         if holder.seen is not None:
             self._admit(holder, session or holder.seen, holder.seen, registry)
         for out in holder.left_out:

@@ -15,6 +15,7 @@ from lockgate.mcp.client.tools import ListedTools
 from lockgate.mcp.endpoint import Endpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.protocol.results import LeftOut, ListedTool, ServerProfile
+from lockgate.process.hidden import Hidden
 from lockgate.tools.fingerprint import Fingerprint, canonical_digest, fingerprint
 
 
@@ -62,8 +63,11 @@ class SeenServers(Protocol):
         """The server of that name; None if it was never seen, or what was kept is unusable."""
         ...
 
-    def keep(self, seen: SeenServer) -> None:
-        """Keep it in place of what was kept before. Never raises: at worst nothing is kept."""
+    def keep(self, seen: SeenServer, hidden: Hidden) -> None:
+        """Keep it in place of what was kept before, unless it holds a value that is `hidden`.
+
+        Never raises: at worst nothing is kept.
+        """
         ...
 
 
