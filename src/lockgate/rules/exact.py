@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from lockgate.rules.matcher import Match, Parameter
-from lockgate.rules.parameters import ExactValue, same
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.rules.rule import Rule
+from lockgate.rules.values import ExactValue, same
 from lockgate.showing import holds_secret, looks_secret, visible
 from lockgate.tools.subject import Resolved, SubjectKind
 

@@ -28,13 +28,14 @@ from lockgate.rules.command.pattern import CommandPattern, CommandPatternError
 from lockgate.rules.exact import exactly
 from lockgate.rules.in_tree import IN_TREE, InTreeTool
 from lockgate.rules.matcher import Parameter, SubjectPattern
-from lockgate.rules.parameters import ExactValue, ValuePatternError, parse_value
+from lockgate.rules.parameters import ValuePatternError, parse_value
 from lockgate.rules.path import PathPatternError
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule
 from lockgate.rules.terms import check_terms
 from lockgate.rules.url import UrlPattern, UrlPatternError
+from lockgate.rules.values import ExactValue
 from lockgate.schema.spelling import nearest
 from lockgate.tools.subject import SubjectKind
 

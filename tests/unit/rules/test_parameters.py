@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from lockgate.decision import Decision
 from lockgate.rules.matcher import Match, ValuePattern
-from lockgate.rules.parameters import ValuePatternError, parse_value, same
+from lockgate.rules.parameters import ValuePatternError, parse_value
 from lockgate.rules.path import PathPatternError
 from lockgate.rules.places import Places
 from lockgate.rules.url import UrlPatternError
+from lockgate.rules.values import same
 from lockgate.tools.subject import Resolved, ResolvedPath, SubjectKind
 
 ALLOW, DENY = Decision.ALLOW, Decision.DENY
