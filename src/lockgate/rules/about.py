@@ -113,7 +113,7 @@ class AboutTool:
             if not (ended or elsewhere) or not _concerns(rule, arguments, subjects, subject):
                 continue
             why = "has ended" if ended else f"answers in {rule.when} runs alone"
-            found.append(Reason("rule_dormant", f"the allow rule {rule.text} {why}", rule.source))
+            found.append(Reason("rule_dormant", f"the allow rule {rule.label} {why}", rule.source))
         return tuple(found)
 
     def whatever(self, *, attended: bool) -> RuleOpinion:
@@ -127,7 +127,7 @@ class AboutTool:
         notes += [(rule, "depends on the call") for rule in view.commands.rules]
         notes += [(rule, "depends on the time") for rule in dated]
         told = (
-            Reason("by_call", f"the rule {rule.text} {why}", rule.source) for rule, why in notes
+            Reason("by_call", f"the rule {rule.label} {why}", rule.source) for rule, why in notes
         )
         return RuleOpinion(known.decision, known.reasons, known.rules, (*known.notes, *told))
 
@@ -205,7 +205,7 @@ class _View:
             why = "does not constrain every argument of the call, nor ends in ..."
         else:
             return None
-        text = f"the allow rule {rule.text} answers for no destructive call: it {why}"
+        text = f"the allow rule {rule.label} answers for no destructive call: it {why}"
         return Reason(_NO_ANSWER, text, rule.source)
 
 

@@ -41,13 +41,13 @@ def reason_of(rule: Rule) -> Reason:
     """That a rule matches, and why it was written if it says so."""
     word = rule.decision.name.lower()
     why = f": {rule.reason}" if rule.reason else ""
-    return Reason(f"{word}_rule", f"the {word} rule {rule.text} matches{why}", rule.source)
+    return Reason(f"{word}_rule", f"the {word} rule {rule.label} matches{why}", rule.source)
 
 
 def failure_of(rules: Sequence[Rule]) -> RuleOpinion:
     """Rules that could not be evaluated: whatever goes wrong in a rule closes the door."""
     reasons = tuple(
-        Reason("rule_failed", f"the rule {rule.text} could not be evaluated", rule.source)
+        Reason("rule_failed", f"the rule {rule.label} could not be evaluated", rule.source)
         for rule in rules
     )
     return RuleOpinion(Decision.DENY, reasons, tuple(rules))

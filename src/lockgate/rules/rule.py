@@ -48,6 +48,14 @@ class Rule:
     """Why the operator wrote it; told with every decision it makes."""
 
     @property
+    def label(self) -> str:
+        """How decisions and their records name it: as it was written, except that an exact rule
+        holds the values of a whole call, which have no business there (B-02)."""
+        return (
+            f"for exactly this call of {self.text.partition('(')[0]}" if self.exact else self.text
+        )
+
+    @property
     def bare(self) -> bool:
         """Whether it says the same of every call of its tools."""
         return self.subject is None and not self.parameters and not self.exact

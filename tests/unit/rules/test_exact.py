@@ -158,6 +158,29 @@ def _judged(rule: Rule, tool: ScriptedTool, subjects: Subjects | None = None) ->
     return judged.decision
 
 
+@pytest.mark.req("B-02")
+def test_no_decision_holds_what_an_exact_rule_says() -> None:
+    """Its text is a whole call, and records hold no values: they name the tool and the place."""
+    tool = ScriptedTool("t")
+    registry = Registry()
+    registry.register(tool)
+    text = 't(a="hunter, his words")'
+    sure, unsure = (
+        parse_rule(text, ALLOW, destructive=destructive, exact=True, source="answers.yaml:5")
+        for destructive in (True, False)
+    )
+    for rule in (sure, unsure):
+        about = bind(RuleSet((rule,)), registry.snapshot()).about("t")
+        said = about.judge({"a": "hunter, his words"}, Subjects(), attended=True, now=0.0)
+        for opinion in (said, about.whatever(attended=True)):
+            reasons = (*opinion.reasons, *opinion.notes)
+            assert reasons
+            for reason in reasons:
+                assert "hunter" not in reason.text
+                assert "for exactly this call of t" in reason.text
+                assert reason.source == "answers.yaml:5"
+
+
 @pytest.mark.req("B-06")
 def test_a_rule_for_another_definition_says_nothing() -> None:
     """Its pin names the one definition it was given for; it is told as unbound."""
