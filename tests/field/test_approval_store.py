@@ -23,21 +23,24 @@ from lockgate.testing.tool import ScriptedTool
 async def suspended(project: Project) -> list[str]:
     """The tickets of two calls of one session that wait."""
     around = Surroundings(environ=project.environ(), cwd=project.root)
-    async with lockgate.open(project.write(), attended=False, surroundings=around) as gate:
+    async with lockgate.open(project.write(), attended=True, surroundings=around) as gate:
         calls = [await gate.call("mcp__db__drop", {"table": name}) for name in "ab"]
     return [call.ticket for call in calls if isinstance(call, lockgate.Suspended)]
 
 
-def test_pb_157_answers_given_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
-    """Two processes that remember an answer at once lose neither."""
+@pytest.mark.parametrize(("scope", "kept"), [("session", "grants"), ("always", "answers")])
+def test_pb_157_answers_given_at_the_same_time_are_all_kept(
+    tmp_path: Path, scope: str, kept: str
+) -> None:
+    """Two processes that remember an answer at once lose neither, for the session or for good."""
     project = Project(tmp_path)
-    project.sections["approvals"] = {"unattended": ["queue"]}
+    project.sections["approvals"] = {"attended": ["queue"]}
     ledger = project.add("db", ScriptedServer(tools=(tool("drop"),)))
     tickets = asyncio.run(suspended(project))
     command = [sys.executable, "-m", "lockgate", "-c", str(project.file), "approvals", "answer"]
     both = [
         subprocess.Popen(
-            [*command, ticket, "yes", "--scope", "session"],
+            [*command, ticket, "yes", "--scope", scope],
             cwd=project.root,
             env=project.environ(),
             stdin=subprocess.DEVNULL,
@@ -47,7 +50,7 @@ def test_pb_157_answers_given_at_the_same_time_are_all_kept(tmp_path: Path) -> N
         for ticket in tickets
     ]
     assert [process.wait(50) for process in both] == [0, 0]
-    assert len(project.json("grants", "list")["grants"]) == 2
+    assert len(project.json("grants", "list")[kept]) == 2
     assert ledger.called == ("drop", "drop")
 
 
