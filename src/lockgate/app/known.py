@@ -14,6 +14,7 @@ from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerStatus
 from lockgate.rules.pattern import ToolPattern
 from lockgate.settings.config import Config
+from lockgate.showing import quoted
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.registry import Registered, Snapshot
 
@@ -63,27 +64,29 @@ def _of_server(
     listed = {tool.name for tool in seen.tools}
     for tool in settings.verdicts:
         if tool not in listed:
-            yield Finding(where, f'the verdict for "{tool}" is about no tool that it lists')
+            yield Finding(where, f"the verdict for {quoted(tool)} is about no tool that it lists")
     for tool in settings.expect_tools:
         if tool not in listed:
-            yield Finding(where, f'the expected tool "{tool}" is not listed by it')
+            yield Finding(where, f"the expected tool {quoted(tool)} is not listed by it")
     pins = config.pins.pinned(settings.name)
     review = f"to see how: lockgate pins diff {settings.name}"
     for tool in seen.tools:
         state = pin_state(settings.pins, pins, tool.name, seen.fingerprints[tool.name])
         if state.standing is Standing.CHANGED:
             what = ", ".join(state.changed)
-            yield Finding(where, f'"{tool.name}" changed since it was pinned ({what})', review)
+            yield Finding(
+                where, f"{quoted(tool.name)} changed since it was pinned ({what})", review
+            )
         entry = snapshot.get(server_tool_name(settings.name, tool.name))
         if tool.claims.read_only and tool.claims.destructive and _open(settings, tool.name):
             yield Finding(
                 where,
-                f'"{tool.name}" claims to be read-only and destructive at once'
+                f"{quoted(tool.name)} claims to be read-only and destructive at once"
                 + (", and counts as read-only" if _is_read_only(entry) else ""),
-                f"say what it is: verdicts: {{{tool.name}: {{level: ...}}}}",
+                f"say what it is: verdicts: {{{quoted(tool.name)}: {{level: ...}}}}",
             )
     for tool in sorted(pins.keys() - listed):
-        yield Finding(where, f'"{tool}" is pinned, and not listed any more', review)
+        yield Finding(where, f"{quoted(tool)} is pinned, and not listed any more", review)
 
 
 def _open(settings: ServerSettings, tool: str) -> bool:

@@ -56,9 +56,14 @@ def explain(
         whole_words(tool, *arguments)
         given_json = input_object(input_json)
 
-        async def asked(*, recall: bool) -> Explained:
+        async def asked(*, recall: bool, tell: bool) -> Explained:
             async with opened(
-                config, tolerant=True, attended=attended, for_call=tool, recall=recall
+                config,
+                tolerant=True,
+                attended=attended,
+                for_call=tool,
+                recall=recall,
+                tell=tell,
             ) as gate:
                 given = None
                 if arguments or input_json is not None:
@@ -68,10 +73,10 @@ def explain(
                     explained, last_seen(gate, explained), left_out(gate, tool), unsure(gate, tool)
                 )
 
-        found = await asked(recall=not online)
+        found = await asked(recall=not online, tell=True)
         if found.unsure:
             # It had no such tool the last time; it may have it now.
-            found = await asked(recall=False)
+            found = await asked(recall=False, tell=False)
         if as_json:
             print_json(explanation_data(found.explanation, found.seen, found.left_out))
         else:

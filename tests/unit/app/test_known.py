@@ -203,3 +203,12 @@ def test_a_rule_that_adds_nothing_is_told(
     assert [f'the rule "{repeated}" adds nothing' in text for text in told] == (
         [] if repeated is None else [True]
     )
+
+
+def test_a_name_of_a_stranger_is_on_its_line(checked: Checked) -> None:
+    """Whatever a tool is called: nothing of it begins a line of its own or reaches a terminal."""
+    config = checked.load(_with())
+    odd = tool("a\nb\x1b[2J", annotations={"readOnlyHint": True, "destructiveHint": True})
+    checked.seen(config, odd)
+    (text,) = checked.told(_with())
+    assert text.startswith('"a\\nb\\x1b[2J" claims to be')
