@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lockgate.agent.limits import TurnLimits
-from lockgate.content import Audio, Content, Image, Text
+from lockgate.content import Audio, Content, EmbeddedResource, Image, Text, UnknownContent
 from lockgate.tools.result import ToolResult
 
 
@@ -34,20 +34,21 @@ def clip_batch(results: Sequence[ToolResult], limits: TurnLimits) -> tuple[ToolR
 def clip(result: ToolResult, characters: int, media_characters: int) -> ToolResult:
     """`result` with at most `characters` of text and `media_characters` of base64.
 
-    A note in the place of what is left out names the original size. Structured content, which a
-    model does not read, stays with the result for programs unless it is over the limit by itself.
+    A note in the place of what is left out names the original size. What a model does not read
+    (structured content, `_meta`, a block of an unknown type) stays with the result for programs
+    unless it is over the limit by itself.
     """
-    content, structured = result.content, result.structured
-    if structured is not None and _size_of(structured) > characters:
-        structured = None
-    content = _bounded_media(content, media_characters)
+    content = _bounded(result.content, characters, media_characters)
+    structured = _within(result.structured, characters)
+    meta = _within(result.meta, characters)
     text = "\n".join(block.as_text() for block in content)
     if len(text) > characters:
-        media = tuple(block for block in content if isinstance(block, Image | Audio))
+        media = tuple(block for block in content if _base64(block) is not None)
         content = (Text(cut(text, characters)), *media)
-    if content is result.content and structured is result.structured:
+    same = content is result.content and structured is result.structured
+    if same and meta is result.meta:
         return result
-    return msgspec.structs.replace(result, content=content, structured=structured)
+    return msgspec.structs.replace(result, content=content, structured=structured, meta=meta)
 
 
 def cut(text: str, characters: int) -> str:
@@ -79,22 +80,37 @@ def fair_cap(sizes: Sequence[int], total: int) -> int:
     return max(sizes, default=total)
 
 
-def _bounded_media(content: tuple[Content, ...], characters: int) -> tuple[Content, ...]:
-    """Images and sound as long as they fit, in order; a line of text in the place of the others."""
+def _bounded(content: tuple[Content, ...], characters: int, media: int) -> tuple[Content, ...]:
+    """Images, sound and files as long as they fit, in order, with a line of text in the place of
+    the others; what is of no known type as its text, if it is long."""
     used = 0
     kept: list[Content] = []
     for block in content:
-        if isinstance(block, Image | Audio):
-            if used + len(block.data) > characters:
+        data = _base64(block)
+        if data is not None:
+            if used + len(data) > media:
                 kept.append(Text(f"{block.as_text()} (left out: too large to be shown)"))
                 continue
-            used += len(block.data)
+            used += len(data)
+        elif isinstance(block, UnknownContent) and _size_of(block.raw) > characters:
+            block = Text(block.as_text())
         kept.append(block)
     return content if all(a is b for a, b in zip(content, kept, strict=True)) else tuple(kept)
 
 
+def _base64(block: Content) -> str | None:
+    """What a block holds beside text; None if nothing."""
+    if isinstance(block, Image | Audio):
+        return block.data
+    return block.blob if isinstance(block, EmbeddedResource) else None
+
+
+def _within(value: Any, characters: int) -> Any:
+    return None if value is not None and _size_of(value) > characters else value
+
+
 def _size_of(structured: Any) -> int:
-    """About how many characters structured content takes as JSON."""
+    """About how many characters a value takes as JSON."""
     try:
         return len(msgspec.json.encode(structured, enc_hook=str))
     except (TypeError, ValueError, OverflowError, RecursionError):

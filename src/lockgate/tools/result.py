@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.content import Content, Text
+from lockgate.content import Content, JSONObject, Text
 from lockgate.errors import Fate
 
 
@@ -56,6 +56,9 @@ class ToolResult(msgspec.Struct, frozen=True):
     regular result what is wrong with it, such as `unfit_output` (`calls.outputs`)."""
     structured: Any = None
     """The decoded `structuredContent`, or None."""
+    meta: JSONObject | None = None
+    """What a server sends beside its answer (`_meta`), as it came: for programs that know what it
+    means. No model is shown it."""
 
     def __post_init__(self) -> None:
         if self.is_error is (self.kind is None):
@@ -75,10 +78,11 @@ class ToolResult(msgspec.Struct, frozen=True):
         reason: str | None = None,
         content: Iterable[Content] | None = None,
         structured: Any = None,
+        meta: JSONObject | None = None,
     ) -> ToolResult:
         """An error result: `text` is what the model reads, unless `content` takes its place."""
         blocks = (Text(text),) if content is None else tuple(content)
-        return cls(blocks, True, kind, reason, structured)
+        return cls(blocks, True, kind, reason, structured, meta)
 
     @property
     def text(self) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lockgate.agent.clip import clip, clip_batch, cut, fair_cap
 from lockgate.agent.limits import TurnLimits
-from lockgate.content import Image, Text
+from lockgate.content import EmbeddedResource, Image, Text, UnknownContent
 from lockgate.tools.result import ErrorKind, ToolResult
 
 LIMITS = TurnLimits()
@@ -141,3 +141,32 @@ def test_limits_that_can_not_be_meant_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"must be|can not be"):
             TurnLimits(**wrong)
+
+
+def test_files_count_as_images_do() -> None:
+    """Base64 that is too much is a line of text, whatever it is of."""
+    kept, left = EmbeddedResource("a:1", blob="A" * 600), EmbeddedResource("a:2", blob="A" * 404)
+    short = _clip(ToolResult((kept, left, Image("A" * 400, "image/png"))))
+    assert short.content == (
+        kept,
+        Text("[resource a:2, binary, 303 bytes] (left out: too large to be shown)"),
+        Image("A" * 400, "image/png"),
+    )
+
+
+def test_what_no_model_reads_is_not_hoarded() -> None:
+    """A block of an unknown type and `_meta` stay for programs, unless they are large."""
+    small = ToolResult((UnknownContent("h", {"x": 1}),), meta={"a": 1})
+    assert _clip(small) is small
+    large = ToolResult((UnknownContent("h", {"x": "y" * 2000}),), meta={"a": "b" * 2000})
+    short = _clip(large)
+    assert short.content == (Text(large.text),)
+    assert short.meta is None
+
+
+def test_a_file_stays_beside_a_text_that_is_cut() -> None:
+    """Cutting the text takes nothing away from what is shown beside it."""
+    file = EmbeddedResource("a:1", blob="AAAA")
+    short = _clip(ToolResult((Text("x" * 5000), file)))
+    assert short.content[1:] == (file,)
+    assert len(short.text) < 1200

@@ -165,13 +165,14 @@ class McpTool(Tool):
         if result.remarks:
             content += (Text(_noted(result.remarks)),)
         if not result.is_error:
-            return ToolResult(content, structured=result.structured)
+            return ToolResult(content, structured=result.structured, meta=result.meta)
         return ToolResult.error(
             ErrorKind.TOOL_ERROR,
             "",
             reason="reported",
             content=content,
             structured=result.structured,
+            meta=result.meta,
         )
 
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import msgspec
 
-from lockgate.content import Content, Text, UnknownContent
-from lockgate.mcp.protocol.content import parse_blocks
+from lockgate.content import Content, JSONObject, Text, UnknownContent
+from lockgate.mcp.protocol.content import parse_blocks, read_object
 from lockgate.mcp.protocol.jsontext import (
     MAX_DEPTH,
     Unreadable,
@@ -69,6 +69,8 @@ class CallResult(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     result_type: str | None = None
     """`resultType` as it came; None if absent. Means something in the modern era only."""
     remarks: tuple[str, ...] = ()
+    meta: JSONObject | None = None
+    """The result's `_meta` as it came."""
 
     @property
     def asks_for_input(self) -> bool:
@@ -79,6 +81,7 @@ class CallResult(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
 class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=False):
     text: str
     annotations: dict[str, Any] | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 class _TextResult(msgspec.Struct, frozen=True, rename="camel", gc=False):  # JSON has no cycles
@@ -88,6 +91,7 @@ class _TextResult(msgspec.Struct, frozen=True, rename="camel", gc=False):  # JSO
     is_error: bool = False
     structured_content: Any = None
     result_type: str | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 _decode_text = msgspec.json.Decoder(_TextResult).decode
@@ -105,11 +109,18 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
         plain = _decode_text(raw)
     except (msgspec.MsgspecError, RecursionError):
         return _by_the_rules(raw)
-    structured = plain.structured_content
+    structured, meta = plain.structured_content, plain.meta
     if structured is not None and deeper_than(structured, MAX_DEPTH):
         return _by_the_rules(raw)
-    content = tuple([Text(block.text, block.annotations) for block in plain.content])
-    return CallResult(content, plain.is_error, structured, plain.result_type)
+    if meta is not None and deeper_than(meta, MAX_DEPTH):
+        return _by_the_rules(raw)
+    for block in plain.content:
+        if (block.annotations or block.meta) and deeper_than(
+            [block.annotations, block.meta], MAX_DEPTH + 1
+        ):
+            return _by_the_rules(raw)
+    content = tuple([Text(block.text, block.annotations, block.meta) for block in plain.content])
+    return CallResult(content, plain.is_error, structured, plain.result_type, (), meta)
 
 
 def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
@@ -129,6 +140,9 @@ def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
         content += (Text(f"[{odd[-1]}]"),)
     if odd:
         remarks += odd
+    noted: list[str] = []
+    meta = read_object(result, "_meta", "the result", noted)
+    remarks += tuple(noted)
     is_error = result.get("isError", False)
     if type(is_error) is not bool:
         remarks += (f"isError is {kind_of(is_error)}, not true or false",)
@@ -137,7 +151,7 @@ def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
     if result_type is not None and not isinstance(result_type, str):
         remarks += (f"resultType is {kind_of(result_type)}, not a string",)
         result_type = kind_of(result_type)
-    return CallResult(content, is_error, structured, result_type, remarks)
+    return CallResult(content, is_error, structured, result_type, remarks, meta)
 
 
 def _means_error(value: Any) -> bool:

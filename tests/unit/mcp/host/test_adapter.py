@@ -341,3 +341,18 @@ async def test_endpoint_and_instructions_are_part_of_the_fingerprint(
     assert (await _tool(told)).definition.origin.fingerprint.changed(before) == ("instructions",)
     rotated = replace(SETTINGS, endpoint=StdioEndpoint("run", ("--here",), {"TOKEN": "other"}))
     assert (await _tool(session, rotated)).definition.origin.fingerprint == before
+
+
+@pytest.mark.parametrize("is_error", [False, True])
+async def test_what_stands_beside_the_answer_is_kept_for_programs(
+    server: LoopServer, session: ServerSession, is_error: bool
+) -> None:
+    """`_meta` of the result, as it came; no model is shown it."""
+    content = [{"type": "text", "text": "a", "_meta": {"of": "block"}}]
+    result = {"content": content, "isError": is_error, "_meta": {"x/y": [1]}}
+    server.on("tools/call", Answer(result))
+    told = (await _execute(await _tool(session))).result
+    assert told.is_error is is_error
+    assert told.meta == {"x/y": [1]}
+    assert told.content == (Text("a", None, {"of": "block"}),)
+    assert told.text == "a"

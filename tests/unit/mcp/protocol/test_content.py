@@ -130,3 +130,83 @@ def test_content_that_is_not_wrapped_is_read_all_the_same(value: Any, expected: 
 def test_no_content_is_none() -> None:
     """Absent or null: empty, and nothing to remark upon."""
     assert parse_blocks(None) == parse_blocks([]) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "needs"),
+    [
+        ("text", {"text": "a"}),
+        ("image", {"data": "AA==", "mimeType": "image/png"}),
+        ("audio", {"data": "AA==", "mimeType": "audio/wav"}),
+        ("resource_link", {"uri": "u:1", "name": "n"}),
+        ("resource", {"resource": {"uri": "u:1", "text": "t"}}),
+    ],
+)
+def test_annotations_and_meta_are_kept(kind: str, needs: dict[str, Any]) -> None:
+    """As they came, on every block; what is no object is left out, and said."""
+    annotations = {"audience": ["user"], "priority": 0.5, "lastModified": "2026-11-30T00:00:00Z"}
+    kept = {"type": kind, **needs, "annotations": annotations, "_meta": {"a/b": 1}}
+    (block,), remarks = parse_blocks([kept])
+    assert not isinstance(block, UnknownContent)
+    assert (block.annotations, block.meta) == (annotations, {"a/b": 1})
+    assert remarks == ()
+    (block,), remarks = parse_blocks([{**kept, "annotations": [], "_meta": 5}])
+    assert not isinstance(block, UnknownContent)
+    assert (block.annotations, block.meta) == (None, None)
+    assert len(remarks) == 2
+
+
+def test_meta_of_an_embedded_resource_is_that_of_the_block_or_its_own() -> None:
+    """Both places are the specification's; the outer one counts first."""
+    inner = {"uri": "u:1", "text": "t", "_meta": {"inner": 1}}
+    (block,), _ = parse_blocks([{"type": "resource", "resource": inner}])
+    assert isinstance(block, EmbeddedResource)
+    assert block.meta == {"inner": 1}
+    (block,), _ = parse_blocks([{"type": "resource", "resource": inner, "_meta": {"outer": 1}}])
+    assert isinstance(block, EmbeddedResource)
+    assert block.meta == {"outer": 1}
+
+
+def test_annotations_that_nest_too_deep_are_left_out() -> None:
+    """Whoever shows or writes them down walks through them."""
+    deep: Any = 1
+    for _ in range(200):
+        deep = {"a": deep}
+    (block,), remarks = parse_blocks([{"type": "text", "text": "a", "annotations": deep}])
+    assert block == Text("a")
+    assert "deeper than 128" in remarks[0]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "data": "AAA", "mimeType": "image/png"},
+        {"type": "image", "data": "", "mimeType": "image/png"},
+        {"type": "image", "data": "data:image/png;base64,AA==", "mimeType": "image/png"},
+        {"type": "audio", "data": "AA-_", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": {"uri": "u:1", "blob": "sécret"}},
+    ],
+)
+def test_malformed_base64_is_said_and_never_handed_on_as_an_image(block: dict[str, Any]) -> None:
+    """PB-124: kept as it came, with what is wrong about it; nothing of the data is repeated."""
+    (found,), (remark,) = parse_blocks([block])
+    assert found == UnknownContent(block["type"], block)
+    assert found.as_text() == f"[{block['type']} that can not be read]"
+    assert "its data is" in remark
+    assert "AA" not in remark
+
+
+def test_base64_in_lines_is_joined() -> None:
+    """As `base64` and mail programs write it: used, with a remark."""
+    (block,), (remark,) = parse_blocks(
+        [{"type": "image", "data": "AAAA\r\nAA==\n", "mimeType": "m"}]
+    )
+    assert block == Image("AAAAAA==", "m")
+    assert "white space" in remark
+
+
+def test_an_empty_resource_is_one() -> None:
+    """A file may be empty; an image may not."""
+    (block,), remarks = parse_blocks([{"type": "resource", "resource": {"uri": "u:1", "blob": ""}}])
+    assert block == EmbeddedResource("u:1", blob="")
+    assert remarks == ()
