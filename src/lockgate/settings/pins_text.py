@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from lockgate.errors import ConfigError, Problem
+from lockgate.mcp.protocol.jsontext import MAX_DEPTH, deeper_than
 from lockgate.settings.pins import DEFINITION, FIELDS, PinnedTool, Pins
 from lockgate.settings.server_name import is_server_name
 from lockgate.settings.yamlfile import decode
@@ -21,6 +22,8 @@ from lockgate.tools.fingerprint import Fingerprint, canonical_digest
 
 FORMAT: Final = 1
 MAX_BYTES: Final = 16 * 1024 * 1024
+_AROUND: Final = 8
+"""Levels of the file around a definition."""
 
 _HINT: Final = "take the tool out of the file and review it again: lockgate review SERVER"
 
@@ -71,16 +74,16 @@ def read_pins(data: bytes, file: Path) -> Pins:
 
 
 def _document(text: str, file: Path) -> object:
-    twice: list[_Twice] = []
+    twice: list[tuple[dict[str, object], str]] = []
+    """Objects in which a key stands more than once, and the key."""
 
     def build(items: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(items)
         if len(found) == len(items):
             return found
         names = [name for name, _ in items]
-        marked = _Twice(found, next(name for name in names if names.count(name) > 1))
-        twice.append(marked)
-        return marked
+        twice.append((found, next(name for name in names if names.count(name) > 1)))
+        return found
 
     problem: Problem
     try:
@@ -100,19 +103,14 @@ def _document(text: str, file: Path) -> object:
     except ValueError:
         problem = Problem("holds a number that is none, or has too many digits", file=file)
     else:
+        if deeper_than(document, MAX_DEPTH + _AROUND):
+            raise ConfigError(Problem("is nested too deeply", file=file))
         if not twice:
             return document
-        path = next(_paths_to(document, twice[0], ""), "")
-        problem = Problem(f"has the key {visible(twice[0].key)[:60]!r} twice", path, file)
+        where, key = twice[0]
+        path = next(_paths_to(document, where, ""), "")
+        problem = Problem(f"has the key {visible(key)[:60]!r} twice", path, file)
     raise ConfigError(problem)
-
-
-class _Twice(dict[str, object]):
-    """An object in which a key stands twice."""
-
-    def __init__(self, content: Mapping[str, object], key: str) -> None:
-        super().__init__(content)
-        self.key = key
 
 
 def _refuse(word: str) -> object:

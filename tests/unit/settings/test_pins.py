@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -185,6 +185,8 @@ def test_keys_that_stand_twice_are_named_with_their_path() -> None:
         (b"", "is not JSON"),
         (b"<<<<<<< ours\n{}\n>>>>>>> theirs", "is not JSON"),
         (b"[" * 100_000, "is nested too deeply"),
+        (b"[" * 500 + b"]" * 500, "is nested too deeply"),
+        (b'{"a": 1, "a": ' + b"[" * 500 + b"]" * 500 + b"}", "is nested too deeply"),
         (b'{"a": NaN}', "holds a number"),
         (b'{"a": ' + b"9" * 5_000 + b"}", "holds a number"),
         (b"\xff\xfe", "is UTF-16"),
@@ -195,6 +197,40 @@ def test_keys_that_stand_twice_are_named_with_their_path() -> None:
 def test_what_is_no_file_of_pins_is_an_error(data: bytes, message: str) -> None:
     """Broken JSON stops the start, as a broken configuration does."""
     assert _problems(data)[0][1].startswith(message)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place in a document, as the keys that lead to it."""
+    inside: list[tuple[Any, ...]] = [path] if path else []
+    items = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    for key, each in items.items():
+        inside += _places(each, (*path, key))
+    return inside
+
+
+_WHOLE = json.loads(write_pins(_pins(_pin(annotations={"a": [1]}), _pin("u", None))))
+
+
+@pytest.mark.req("B-06")
+@given(st.sampled_from(_places(_WHOLE)), _json)
+def test_whatever_stands_there_is_read_or_refused_with_its_place(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    """Any value at any place: an error of the operator's, or pins whose hashes all hold."""
+    document = json.loads(json.dumps(_WHOLE))
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]
+    changed = holder[place[-1]] != value
+    holder[place[-1]] = value
+    data = json.dumps(document).encode()
+    try:
+        pins = read_pins(data, FILE)
+    except ConfigError:
+        assert changed
+        assert all(_problems(data))
+    else:
+        assert read_pins(write_pins(pins), FILE) == pins
 
 
 @pytest.fixture
