@@ -43,7 +43,10 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_.+=-]{9,}")
 _ASSIGNED: Final = re.compile(r"([A-Za-z_][\w.-]*+)(?=[\"']?\s*[=:]\s*[\"']?[^\s\"'])")
 _OPTION: Final = re.compile(r"(?<![\w-])--?([A-Za-z][\w.-]*+)(?=\s+[\"']?[^\s\"'-])")
 _CARRIED: Final = re.compile(
-    r"://[^/\s@]+@|\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|-u\s*[^\s:]+:\S|-----BEGIN", re.IGNORECASE
+    r"://[^/\s@]+@|\b(?:bearer|basic)\s+[\w.~+/=-]{8,}|-u\s*[^\s:]+:\S|-----BEGIN"
+    r"|\b(?:mysql|mariadb|sshpass|docker|podman)[^;|&]*\s-p\s*\S"
+    r"|[_-](?:secret|token|password|passphrase|key)s?[\"']?\s+\S",
+    re.IGNORECASE,
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
