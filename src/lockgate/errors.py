@@ -123,6 +123,7 @@ class PeerError(LockgateError):
         fate: Fate,
         code: int | None = None,
         data: object = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.peer = peer
@@ -133,6 +134,8 @@ class PeerError(LockgateError):
         """The peer's own error code, where it gave one (JSON-RPC `error.code`)."""
         self.data = data
         """The peer's own `error.data`, decoded; never logged."""
+        self.retry_after = retry_after
+        """Seconds that the peer wants to be left alone for, bounded; None if it did not say."""
 
 
 class LocalError(LockgateError):

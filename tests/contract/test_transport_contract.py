@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import struct
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
@@ -19,8 +19,10 @@ from lockgate.mcp.protocol.framing import LIMIT
 from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver, Transport
 from lockgate.mcp.transport.stdio import StdioTransport
+from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.process.child import Grace
 from lockgate.process.outlast import outlast
+from lockgate.testing.http_server import HttpServer
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.transports import CONTRACT, Check, Reach, fails_to_open, hold
@@ -63,6 +65,44 @@ def over_socket() -> Reach:
     return reach
 
 
+def over_http() -> Reach:
+    """Over HTTP, answered with bodies."""
+    return lambda server, *, frame_limit=LIMIT: HttpToOneServer(server, frame_limit, stream=False)
+
+
+def over_http_streams() -> Reach:
+    """Over HTTP, answered with streams."""
+    return lambda server, *, frame_limit=LIMIT: HttpToOneServer(server, frame_limit, stream=True)
+
+
+EXCEPTIONS: Mapping[str, str] = {
+    "frames_keep_their_order": "each message goes its own way: what has to follow waits for it",
+    "waiting_senders_keep_their_order": "the same: they begin in their order",
+    "the_server_may_speak_first": "it is asked first; what it says unasked has tests of its own",
+    "whatever_is_no_frame_harms_nothing": "a body is one frame and nothing else",
+}
+"""What can not be promised over HTTP, and why."""
+OF_STREAMS: Mapping[str, str] = {
+    "the_bytes_are_not_touched": "a carriage return is the end of a line there",
+}
+"""The same, of streams of events alone."""
+
+
+@pytest.mark.req("S3-16")
+@pytest.mark.parametrize("make", [over_http, over_http_streams])
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+async def test_http_keeps_the_contract(check: Check, make: MakeReach, tmp_path: Path) -> None:
+    """Each promise over HTTP, in both forms of answers, but for those that name why not."""
+    if check.__name__ in EXCEPTIONS or (make is over_http_streams and check.__name__ in OF_STREAMS):
+        return
+    await hold(check, make(), tmp_path)
+
+
+def test_what_http_does_not_promise_is_in_the_contract() -> None:
+    """No exception outlives the promise that it is from."""
+    assert {*EXCEPTIONS, *OF_STREAMS} <= {check.__name__ for check in CONTRACT}
+
+
 @pytest.mark.req("S3-16")
 @pytest.mark.parametrize("make", [over_stdio, over_memory, over_socket])
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
@@ -84,6 +124,30 @@ async def test_a_socket_without_a_server_fails_to_open() -> None:
     """The same for a transport that connects."""
     transport = SocketTransport(None, LIMIT)
     assert (await fails_to_open(transport)).phase is Phase.CONNECT
+
+
+class HttpToOneServer:
+    """Streamable HTTP to a server that is started with each link, and ended with it."""
+
+    def __init__(self, server: ScriptedServer, limit: int, *, stream: bool) -> None:
+        self._server = server
+        self._limit = limit
+        self._stream = stream
+
+    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
+        return self._open(receiver)
+
+    def describe(self) -> str:
+        return "http"
+
+    @asynccontextmanager
+    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
+        async with HttpServer(self._server, stream=self._stream) as server:
+            transport = StreamableHttpTransport(
+                server.endpoint(), peer="scripted", environ={}, frame_limit=self._limit
+            )
+            async with transport.open(receiver) as link:
+                yield link
 
 
 class SocketTransport:
@@ -174,6 +238,10 @@ class SocketLink:
             if self._ended is not None:
                 raise self._error(f"nothing was sent: {self._ended}", Fate.NOT_SENT)
             self._writer.write(struct.pack(">Q", len(message.payload)) + message.payload)
+
+    @property
+    def mirrors(self) -> bool:
+        return False
 
     def abandon(self, request: RequestId) -> bool:
         return False

@@ -14,6 +14,7 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.settings.config import Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
+from lockgate.testing.endpoints import program_of
 
 Load = Callable[[str], Config]
 Problems = Callable[[str], tuple[Problem, ...]]
@@ -57,7 +58,7 @@ def entry(line: str) -> str:
 
 def endpoint(load_text: Load, line: str) -> StdioEndpoint:
     """What one server is reached by."""
-    return load_text(entry(line)).servers[0].endpoint
+    return program_of(load_text(entry(line)).servers[0])
 
 
 def test_pb_026_programs_and_paths(load_text: Load, problems_of: Problems, tmp_path: Path) -> None:
@@ -66,11 +67,11 @@ def test_pb_026_programs_and_paths(load_text: Load, problems_of: Problems, tmp_p
         "mcp: {servers: [{name: a, command: no-such-cmd}, {name: b, command: ./srv.py},"
         " {name: c, command: .}, {name: d, command: ~/bin/srv}, {name: e, command: x, cwd: /nope}]}"
     )
-    assert [server.endpoint.command for server in config.servers[:4]] == [
+    assert [program_of(server).command for server in config.servers[:4]] == [
         *("no-such-cmd", str(tmp_path / "srv.py"), "."),
         str(tmp_path / "home" / "bin" / "srv"),
     ]
-    assert config.servers[4].endpoint.cwd == Path("/nope")
+    assert program_of(config.servers[4]).cwd == Path("/nope")
     (problem,) = problems_of("mcp: {servers: [{name: a, command: ~other/srv}]}")
     assert "write the whole path" in (problem.hint or "")
 

@@ -9,6 +9,7 @@ from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
+from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
@@ -36,6 +37,8 @@ def _programs(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     """Servers and approvers whose program is not there now."""
     for server in config.servers:
         end = server.endpoint
+        if not isinstance(end, StdioEndpoint):
+            continue
         env = child_environment(environ, end.env)
         try:
             find(Program(server.name, end.command, end.args, env, end.cwd))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lockgate.calls.paths import real_path
 from lockgate.errors import ConfigError
+from lockgate.mcp.endpoint import Endpoint, StdioEndpoint
 from lockgate.process.program import expand_home
 from lockgate.settings.config import Config
 from lockgate.settings.layers import locate
@@ -46,10 +47,15 @@ def make_environment(
         control=_each(control),
         home=_real(Path(home)) if Path(home).is_absolute() else None,
         server_dirs={
-            server.name: _real(Path(expand_home(str(server.endpoint.cwd or cwd), environ)))
+            server.name: _real(Path(expand_home(str(_directory(server.endpoint) or cwd), environ)))
             for server in config.servers
         },
     )
+
+
+def _directory(endpoint: Endpoint) -> Path | None:
+    """Where a server was told to run; None for one that runs where it was started, or elsewhere."""
+    return endpoint.cwd if isinstance(endpoint, StdioEndpoint) else None
 
 
 def _real(path: Path) -> Path:

@@ -5,10 +5,13 @@ Trust, verdicts and requirements live in `mcp.host.settings`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TypeAlias
+from typing import Final, TypeAlias
+
+from lockgate.web.target import LocationError, Target, read_target
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,5 +45,89 @@ class StdioEndpoint:
         return f"./{path.relative_to(self.cwd).as_posix()}"
 
 
-Endpoint: TypeAlias = StdioEndpoint
+_FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FIELD_VALUE: Final = re.compile(r"(?![ \t])[\t\x20-\x7e\x80-\xff]+(?<![ \t])")
+"""RFC 9110, 5.5; what is not Latin-1 has no agreed form in a header."""
+_OURS: Final = frozenset(
+    {"accept", "accept-encoding", "connection", "content-encoding", "content-length"}
+    | {"content-type", "cookie", "expect", "host", "last-event-id", "te", "trailer"}
+    | {"transfer-encoding", "upgrade"}
+)
+"""Headers that belong to the transport; those that begin with `Mcp-` do too."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpEndpoint:
+    """A server that speaks MCP over Streamable HTTP.
+
+    Making one raises `ValueError` for an address, a header or a proxy that can not be used, without
+    a value in its text.
+    """
+
+    url: str = field(repr=False)
+    """Where messages are sent, used as it is written; a user name in it becomes a header."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Sent with every request to this server and to no other; may hold secrets."""
+    ca_file: Path | None = None
+    """Certificates (PEM) to trust beside those of the system. Verification is never off."""
+    client_cert: Path | None = None
+    """What this side proves itself with (PEM), its chain included."""
+    client_key: Path | None = None
+    """The key of `client_cert`; None if it stands in the same file."""
+    proxy: str | None = field(default=None, repr=False)
+    """The address of a proxy; empty for none; None for what the environment names."""
+
+    def __post_init__(self) -> None:
+        target = self.target
+        for name, value in self.headers.items():
+            _check_header(name, value)
+        if target.userinfo is not None and "authorization" in map(str.lower, self.headers):
+            raise ValueError("the url holds a user name, and headers an Authorization: keep one")
+        if self.client_key is not None and self.client_cert is None:
+            raise ValueError("a client key without a client certificate is of no use")
+        if self.proxy:
+            try:
+                read_target(self.proxy)
+            except LocationError as error:
+                raise ValueError(f"the proxy: {error}") from None
+
+    @property
+    def target(self) -> Target:
+        """The url, read. Raises `ValueError`."""
+        return read_target(self.url)
+
+    @property
+    def network(self) -> str:
+        """What OpenTelemetry calls this way to a server (`network.transport`)."""
+        return "tcp"
+
+    def identity(self) -> dict[str, object]:
+        """What a fingerprint covers: the address without its secrets, the names of the headers."""
+        names = sorted({name.lower() for name in self.headers})
+        return {"url": self.target.identity, "headers": names}
+
+    def secrets(self) -> tuple[str, ...]:
+        """What nothing that is said of this server may hold: every value of its headers, each
+        without its scheme too, passwords, and what the query hides."""
+        found = list(self.headers.values())
+        found += [value.partition(" ")[2] for value in self.headers.values()]
+        target = self.target
+        for address in (target, *((read_target(self.proxy),) if self.proxy else ())):
+            found += address.secrets()
+        return tuple(filter(None, found))
+
+
+def _check_header(name: str, value: str) -> None:
+    if not _FIELD_NAME.fullmatch(name):
+        raise ValueError(f"{name[:60]!r} is no name of a header")
+    if name.lower() in _OURS or name.lower().startswith("mcp-"):
+        raise ValueError(f"the header {name} belongs to the transport: leave it out")
+    if not _FIELD_VALUE.fullmatch(value):
+        raise ValueError(
+            f"the value of the header {name} is empty, begins or ends with white space, or holds "
+            "characters that no header can hold"
+        )
+
+
+Endpoint: TypeAlias = StdioEndpoint | HttpEndpoint
 """Grows by one member for each transport."""

@@ -9,12 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import StartReport
 from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.stdio import StdioTransport
+from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.process.child import Grace
 from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
@@ -53,7 +54,7 @@ class Fleet:
         self._before: Belongings | None = None
 
     def add(
-        self, name: str, server: ScriptedServer | StdioEndpoint, **settings: Any
+        self, name: str, server: ScriptedServer | StdioEndpoint | HttpEndpoint, **settings: Any
     ) -> ServerLedger:
         """Configure a server; `settings` are fields of `ServerSettings`."""
         ledger = self._directory / f"{name}.ledger"
@@ -79,8 +80,11 @@ class Fleet:
         return await self.road.invoke(self.road.call(tool, arguments))
 
     def _transport(self, settings: ServerSettings) -> Transport:
+        endpoint = settings.endpoint
+        if isinstance(endpoint, HttpEndpoint):
+            return StreamableHttpTransport(endpoint, peer=settings.name, environ={})
         return StdioTransport(
-            settings.endpoint, peer=settings.name, environ=dict(os.environ), grace=self._grace
+            endpoint, peer=settings.name, environ=dict(os.environ), grace=self._grace
         )
 
     async def __aenter__(self) -> Fleet:

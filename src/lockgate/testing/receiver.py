@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from lockgate.errors import PeerError
+from lockgate.mcp.protocol.jsonrpc import Failure, RequestId
 
 PATIENCE = 20.0
 """Seconds that a test waits for what should come at once."""
@@ -21,6 +22,10 @@ class RecordingReceiver:
         """Beginning and size of each frame that was thrown away."""
         self.errors: list[PeerError] = []
         """What `closed` was told; more than one entry is a fault of the transport."""
+        self.failures: dict[RequestId, PeerError] = {}
+        """What `failed` was told of each request, the first time."""
+        self.refusals: dict[RequestId, Failure] = {}
+        """What `refused` was told of each request, the first time."""
         self.late = 0
         """Calls that came after `closed`."""
         self._read = 0
@@ -38,6 +43,16 @@ class RecordingReceiver:
         self.oversize.append((head, size))
         self._tell()
 
+    def failed(self, request: RequestId, error: PeerError) -> None:
+        """See `Receiver.failed`."""
+        self.failures.setdefault(request, error)
+        self._tell()
+
+    def refused(self, request: RequestId, answer: Failure) -> None:
+        """See `Receiver.refused`."""
+        self.refusals.setdefault(request, answer)
+        self._tell()
+
     def closed(self, error: PeerError) -> None:
         """See `Receiver.closed`."""
         self._tell()
@@ -53,7 +68,7 @@ class RecordingReceiver:
 
     async def answer(self, identity: int | str, *, timeout: float = PATIENCE) -> dict[str, Any]:
         """The answer to a request, whatever came before it; frames that are no JSON are passed
-        over. Raises TimeoutError, and `PeerError` if the link is closed first."""
+        over. Raises TimeoutError, and `PeerError` if it fails or the link is closed first."""
         async with asyncio.timeout(timeout):
             looked = 0
             while True:
@@ -61,9 +76,19 @@ class RecordingReceiver:
                     looked += 1
                     if message.get("id") == identity and "method" not in message:
                         return message
+                if identity in self.failures:
+                    raise self.failures[identity]
                 if self.errors:
                     raise self.errors[0]
                 await self._wait()
+
+    async def lost(self, identity: int | str, *, timeout: float = PATIENCE) -> PeerError:
+        """Why a request will not be answered, as soon as that is known: it failed, or the link is
+        closed. Raises TimeoutError."""
+        async with asyncio.timeout(timeout):
+            while identity not in self.failures and not self.errors:
+                await self._wait()
+        return self.failures.get(identity) or self.errors[0]
 
     @property
     def messages(self) -> list[dict[str, Any]]:

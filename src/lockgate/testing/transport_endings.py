@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from lockgate.errors import Fault, PeerError, Phase
+from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import ScriptedServer, When
@@ -26,25 +26,27 @@ async def leaving_tells_the_receiver(bench: Bench) -> None:
 
 
 async def a_server_that_hangs_up_is_noticed(bench: Bench) -> None:
-    """It ends in the middle of a call: `closed` at once, with a reason."""
+    """It ends in the middle of a call, which fails at once, with a reason: alone, or with all."""
     for step in (Exit(3), Kill(9), Close(1)):
         server = ScriptedServer(rules=(When("tools/call", step),))
         async with bench.open(server) as (link, receiver):
             await link.send(call(1))
-            error = await receiver.end(timeout=5)
+            error = await receiver.lost(1, timeout=5)
             require(error.fault is Fault.CLOSED, f"a hang-up is told as {error.fault}")
             require(error.phase is not Phase.CLOSE, "a hang-up is told as closing by us")
+            require(error.fate is Fate.UNKNOWN, f"what it may have heard has fate {error.fate}")
             require(bool(str(error)), "a hang-up is told without a reason")
 
 
 async def a_server_that_ends_at_once_is_noticed(bench: Bench) -> None:
-    """It ends before it was spoken to: opening fails, or `closed` comes at once."""
+    """It ends before it was spoken to: opening fails, or sending, or `closed` comes at once."""
     receiver = RecordingReceiver()
     try:
-        async with bench.reach(ScriptedServer(opening=(Exit(1),))).open(receiver):
-            await receiver.end(timeout=10)
+        async with bench.reach(ScriptedServer(opening=(Exit(1),))).open(receiver) as link:
+            await link.send(call(1))
+            await receiver.lost(1, timeout=10)
     except PeerError:
-        require(not receiver.errors, "a link that could not be opened was closed too")
+        require(len(receiver.errors) < 2, "what has ended was closed more than once")
 
 
 async def what_was_said_before_the_end_arrives(bench: Bench) -> None:
@@ -53,7 +55,11 @@ async def what_was_said_before_the_end_arrives(bench: Bench) -> None:
     async with bench.open(server) as (link, receiver):
         await link.send(call(1))
         await receiver.answer(1)
-        await receiver.end()
+        try:
+            await link.send(call(2))
+            await receiver.lost(2)
+        except PeerError as error:
+            require(error.fate is Fate.NOT_SENT, f"after the end send says {error.fate}")
 
 
 async def a_stubborn_server_is_ended(bench: Bench) -> None:
@@ -138,7 +144,7 @@ async def a_transport_opens_many_links(bench: Bench) -> None:
         await one.send(call(1))
         await first.answer(1)
         await one.send(call(2))
-        await first.end()
+        await first.lost(2)
         await two.send(call(1))
         await second.answer(1)
         require(not second.errors, "the end of one link ended another")

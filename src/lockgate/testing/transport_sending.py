@@ -66,7 +66,7 @@ async def nothing_is_sent_after_the_end(bench: Bench) -> None:
     async with bench.open(ScriptedServer(rules=(When("tools/call", Exit(3)),))) as (link, receiver):
         gone = link
         await link.send(call(1))
-        await receiver.end()
+        await receiver.lost(1)
         await not_sent(link.send(call(2)), "after the server has hung up")
     await not_sent(gone.send(call(3)), "after leaving")
 

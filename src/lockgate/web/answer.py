@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import aiohttp
@@ -18,7 +19,7 @@ class Answer:
     A connection whose answer was read to the end goes back to the pool by itself.
     """
 
-    __slots__ = ("_answer", "_content", "_decoder", "_waiting", "status")
+    __slots__ = ("_answer", "_content", "_decoder", "_unfolding", "status")
 
     def __init__(self, answer: aiohttp.ClientResponse) -> None:
         self._answer = answer
@@ -26,7 +27,7 @@ class Answer:
         self.status = answer.status
         encoding = answer.headers.get("Content-Encoding", "")
         self._decoder: Decoder | None = None
-        self._waiting: list[bytes] = []
+        self._unfolding: Iterator[bytes] = iter(())
         if encoding.strip().lower() not in _PLAIN:
             self._decoder = decoder_for(encoding)
             if self._decoder is None:
@@ -51,47 +52,37 @@ class Answer:
     @property
     def ended(self) -> bool:
         """Whether the body is known to be over, without waiting."""
-        return self._content.at_eof() and not self._waiting
+        return self._decoder is None and self._content.at_eof()
 
     async def piece(self) -> bytes:
         """The next piece of the body, decoded; empty at its end. Raises `HttpFailure`."""
-        if self._waiting:
-            return self._waiting.pop(0)
+        decoder = self._decoder
+        if decoder is None:
+            return await self._received()
         try:
-            data = await self._content.readany()
-        except (aiohttp.ClientError, OSError):
-            what = "broke off in the middle of the answer"
-            raise HttpFailure(Stage.READING_BODY, Trouble.CLOSED, what) from None
-        if self._decoder is None:
-            return data
-        return await self._decoded(self._decoder, data)
-
-    async def _decoded(self, decoder: Decoder, data: bytes) -> bytes:
-        try:
-            while data:
-                # Bounded by what one piece holds: a piece of the wire is at most 128 KiB, and what
-                # it unfolds to is taken in pieces of 64 KiB by whoever counts them.
-                for piece in decoder.feed(data):
-                    self._waiting.append(piece)
-                    if len(self._waiting) > _MOST:
-                        break
-                if self._waiting:
-                    return self._waiting.pop(0)
-                data = await self._content.readany()
+            while True:
+                for piece in self._unfolding:
+                    return piece
+                data = await self._received()
+                if not data:
+                    break
+                self._unfolding = decoder.feed(data)
         except DecodingError as error:
             what = f"sent a damaged body: {error}"
             raise HttpFailure(Stage.READING_BODY, Trouble.GARBAGE, what) from None
-        except (aiohttp.ClientError, OSError):
-            what = "broke off in the middle of the answer"
-            raise HttpFailure(Stage.READING_BODY, Trouble.CLOSED, what) from None
         if not decoder.whole():
-            what = "broke off in the middle of the answer"
-            raise HttpFailure(Stage.READING_BODY, Trouble.CLOSED, what)
+            raise HttpFailure(Stage.READING_BODY, Trouble.CLOSED, _BROKEN_OFF)
         return b""
+
+    async def _received(self) -> bytes:
+        try:
+            return await self._content.readany()
+        except (aiohttp.ClientError, OSError):
+            raise HttpFailure(Stage.READING_BODY, Trouble.CLOSED, _BROKEN_OFF) from None
 
     def close(self) -> None:
         """Want no more of it: the connection ends, unless the body was read to its end."""
         self._answer.close()
 
 
-_MOST: Final = 2048
+_BROKEN_OFF: Final = "broke off in the middle of the answer"

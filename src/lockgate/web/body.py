@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from aiohttp import StreamWriter
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_writer import StreamWriter
 from aiohttp.payload import Payload
 
 from lockgate.web.failure import Stage
@@ -22,12 +23,18 @@ class Body(Payload):
     """
 
     def __init__(self, data: bytes, begun: Callable[[], None]) -> None:
-        """`begun` is called once, right before the first byte is written."""
+        """`begun` is called when the first byte would be written; what it wakes up runs before
+        that, and may still `withdraw` it."""
         super().__init__(data, content_type="application/json")
         self._size = len(data)
         self._data = data
         self._begun = begun
+        self._withdrawn = False
         self.stage = Stage.CONNECTING
+
+    def withdraw(self) -> None:
+        """Write nothing, if nothing was written yet."""
+        self._withdrawn = True
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """The text."""
@@ -42,10 +49,12 @@ class Body(Payload):
     ) -> None:
         """Write all of it, head included, unless the connection is gone already."""
         if self.stage is Stage.CONNECTING:
-            if isinstance(writer, StreamWriter) and _gone(writer):
-                raise ConnectionResetError("the connection ended before it was used")
-            self.stage = Stage.WRITING
             self._begun()
+            # One turn: whoever waits for this moment was called before, and is ahead of us in it.
+            await asyncio.sleep(0)
+            if self._withdrawn or (isinstance(writer, StreamWriter) and _gone(writer)):
+                raise ConnectionResetError("nothing was written")
+            self.stage = Stage.WRITING
         data = self._data
         if len(data) <= _PIECE:
             await writer.write(data)

@@ -18,7 +18,6 @@ from typing import Final
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
-from multidict import CIMultiDict
 from yarl import URL
 
 from lockgate.web.answer import Answer
@@ -59,11 +58,11 @@ class Pool:
         system's resolver by default. See the constants for the others."""
         self._sockets = Sockets()
         self._proxy: URL | None = None
-        self._proxy_headers: CIMultiDict[str] | None = None
+        self._proxy_headers: dict[str, str] | None = None
         if proxy is not None:
             self._proxy = URL(proxy.origin, encoded=True)
             if proxy.authorization is not None:
-                self._proxy_headers = CIMultiDict({"Proxy-Authorization": proxy.authorization})
+                self._proxy_headers = {"Proxy-Authorization": proxy.authorization}
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 resolver=_Resolver(lookup or SystemLookup()),
@@ -95,15 +94,14 @@ class Pool:
         Nothing is followed, nothing tried again. Cancelled, the connection is closed at once.
         Raises `HttpFailure`.
         """
-        fields = CIMultiDict(headers)
         if self._proxy_headers is not None and url.scheme == "http":
-            fields.extend(self._proxy_headers)
+            headers = [*headers, *self._proxy_headers.items()]
         with translated(body):
             answer = await self._session.request(
                 method,
                 url,
                 data=body,
-                headers=fields,
+                headers=headers,
                 allow_redirects=False,
                 proxy=self._proxy,
                 proxy_headers=self._proxy_headers,

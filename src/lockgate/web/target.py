@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, unquote, urljoin
 
-from lockgate.showing import looks_secret
+from lockgate.showing import is_token, looks_secret
 from lockgate.web.location import LocationError, host_of
 
 __all__ = ["LocationError", "Target", "read_target"]
@@ -62,7 +62,7 @@ class Target:
 
     @property
     def identity(self) -> str:
-        """The address with the values of the query hidden that are named like secrets."""
+        """The address with what looks like a secret in its query hidden."""
         if self.query is None:
             return self.shown
         return f"{self.shown}?{'&'.join(map(_discreet, self.query.split('&')))}"
@@ -75,6 +75,16 @@ class Target:
         user, _, password = self.userinfo.partition(":")
         plain = f"{unquote(user)}:{unquote(password)}".encode()
         return f"Basic {base64.b64encode(plain).decode('ascii')}"
+
+    def secrets(self) -> tuple[str, ...]:
+        """The password and the values of the query that `identity` hides, as written and plain."""
+        found = [(self.userinfo or "").partition(":")[2]]
+        for pair in (self.query or "").split("&"):
+            if _discreet(pair) != pair:
+                found.append(pair.partition("=")[2] or pair)
+        if self.authorization is not None:
+            found.append(self.authorization.partition(" ")[2])
+        return tuple(form for text in found if text for form in {text: 0, unquote(text): 0})
 
     def joined(self, reference: str) -> Target:
         """Where a relative or absolute `Location` leads from here. Raises `LocationError`."""
@@ -111,5 +121,9 @@ def read_target(text: str) -> Target:
 
 
 def _discreet(pair: str) -> str:
-    name, equals, _ = pair.partition("=")
-    return f"{name}={_HIDDEN}" if equals and looks_secret(unquote(name)) else pair
+    name, equals, value = pair.partition("=")
+    if not equals:
+        return _HIDDEN if is_token(unquote(name)) else pair
+    if looks_secret(unquote(name)) or is_token(unquote(value)):
+        return f"{name}={_HIDDEN}"
+    return pair

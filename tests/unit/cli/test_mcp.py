@@ -16,6 +16,7 @@ from lockgate.cli.mcp import mcp_group
 from lockgate.errors import ConfigError
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
+from lockgate.testing.endpoints import program_of
 
 Run = Callable[..., Result]
 
@@ -48,9 +49,9 @@ def test_a_server_that_was_added_can_be_used(
     )
     assert result.exit_code == 0, result.output
     (server,) = load(locate(folder, environ), environ).servers
-    assert (server.name, server.endpoint.command) == ("git", "uvx")
-    assert server.endpoint.args == ("mcp-server-git", "--repository", ".")
-    assert dict(server.endpoint.env) == {"LEVEL": "warn"}
+    assert (server.name, program_of(server).command) == ("git", "uvx")
+    assert program_of(server).args == ("mcp-server-git", "--repository", ".")
+    assert dict(program_of(server).env) == {"LEVEL": "warn"}
 
 
 def test_dashes_are_needed_for_the_servers_own_options(run: Run) -> None:
@@ -150,8 +151,8 @@ def test_the_users_own_file(run: Run, folder: Path, environ: dict[str, str]) -> 
     assert run("add", "-s", "user", "b", "--cwd", "sub", "--", "x").exit_code == 0
     assert list(folder.iterdir()) == []
     first, second = load(locate(folder, environ), environ).servers
-    assert first.endpoint.command == str(folder / "srv")
-    assert second.endpoint.cwd == folder / "sub"
+    assert program_of(first).command == str(folder / "srv")
+    assert program_of(second).cwd == folder / "sub"
 
 
 def test_another_file(run: Run, folder: Path) -> None:

@@ -19,6 +19,7 @@ from lockgate.cli.mcp import mcp_group
 from lockgate.errors import ConfigError
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
+from lockgate.testing.endpoints import program_of
 
 Import = Callable[..., Result]
 
@@ -134,7 +135,7 @@ def test_a_persons_servers(take: Import, folder: Path, environ: dict[str, str]) 
     put(home / ".config" / "Claude" / "claude_desktop_config.json", {"a": {"command": "./x"}})
     assert take("--user", "--yes").exit_code == 0
     (server,) = load(locate(folder, environ), environ).servers
-    assert server.endpoint.command == str(home / ".config" / "Claude" / "x")
+    assert program_of(server).command == str(home / ".config" / "Claude" / "x")
     assert list(folder.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ from lockgate.decision import Decision
 from lockgate.errors import Problem
 from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.config import Config
+from lockgate.testing.endpoints import program_of
 from lockgate.traits import (
     ConcurrencyBehavior,
     DestructiveBehavior,
@@ -90,7 +91,13 @@ def test_variables_are_text(load_text: Load) -> None:
     (server,) = load_text(
         "mcp: {servers: [{name: a, command: x, env: {P: 8080, D: true, E: '', V: 0x50, W: off}}]}"
     ).servers
-    assert dict(server.endpoint.env) == {"P": "8080", "D": "true", "E": "", "V": "0x50", "W": "off"}
+    assert dict(program_of(server).env) == {
+        "P": "8080",
+        "D": "true",
+        "E": "",
+        "V": "0x50",
+        "W": "off",
+    }
 
 
 @pytest.mark.req("S0-14")

@@ -10,6 +10,7 @@ import pytest
 from lockgate.errors import Problem
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.settings.config import Config
+from lockgate.testing.endpoints import program_of
 
 Load = Callable[[str], Config]
 Problems = Callable[[str], tuple[Problem, ...]]
@@ -121,7 +122,7 @@ def test_stdio_is_a_transport(load_text: Load, transport: str) -> None:
 def endpoint(load_text: Load, command: str, more: str = "") -> tuple[str, Path | None]:
     """Command and directory of one server."""
     text = f"mcp: {{servers: [{{name: a, command: {command}{more}}}]}}"
-    found = load_text(text).servers[0].endpoint
+    found = program_of(load_text(text).servers[0])
     return found.command, found.cwd
 
 
@@ -185,7 +186,7 @@ def test_arguments_are_the_text_that_was_written(load_text: Load) -> None:
     found = load_text(
         "mcp: {servers: [{name: a, command: x, args: [8080, 0x50, true, '', a, a, off]}]}"
     )
-    assert found.servers[0].endpoint.args == ("8080", "0x50", "true", "", "a", "a", "off")
+    assert program_of(found.servers[0]).args == ("8080", "0x50", "true", "", "a", "a", "off")
 
 
 def test_a_model_is_a_script(load_text: Load, project: Path) -> None:

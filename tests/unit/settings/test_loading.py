@@ -18,6 +18,7 @@ from lockgate.settings import assembly
 from lockgate.settings.config import AgentSettings, ApprovalSettings, Config
 from lockgate.settings.layers import Layers, locate
 from lockgate.settings.loading import load
+from lockgate.testing.endpoints import program_of
 from lockgate.traits import DestructiveBehavior, SideEffectLevel
 
 Load = Callable[[str], Config]
@@ -96,13 +97,13 @@ def test_the_whole_file(load_text: Load, environ: dict[str, str], project: Path)
         """
     )
     (server,) = config.servers
-    assert (server.name, server.endpoint.command, server.endpoint.cwd) == (
+    assert (server.name, program_of(server).command, program_of(server).cwd) == (
         "files",
         "npx",
         project / "sub",
     )
-    assert server.endpoint.args[-1] == "./docs"
-    assert dict(server.endpoint.env) == {"LOG_LEVEL": "warn", "SAID": "t"}
+    assert program_of(server).args[-1] == "./docs"
+    assert dict(program_of(server).env) == {"LOG_LEVEL": "warn", "SAID": "t"}
     assert (server.request_timeout, server.required, server.lane) == (5.0, True, "server")
     assert server.annotation_trust is AnnotationTrust.TRUST
     assert server.expect_tools == ("read_text_file",)
@@ -120,8 +121,8 @@ def test_the_whole_file(load_text: Load, environ: dict[str, str], project: Path)
 def test_a_server_runs_in_the_projects_directory(write: Write, project: Path) -> None:
     """Also one of the person's own, whose relative program is still relative to their file."""
     server = write("mcp: {servers: [{name: a, command: ./srv}]}").servers[0]
-    assert server.endpoint.cwd == project
-    assert server.endpoint.command.endswith("/.config/lockgate/srv")
+    assert program_of(server).cwd == project
+    assert program_of(server).command.endswith("/.config/lockgate/srv")
 
 
 def test_all_findings_of_all_files_at_once(write: Write) -> None:
@@ -192,8 +193,8 @@ def test_servers_merge_by_name_and_key(write: Write) -> None:
     )
     assert [server.name for server in config.servers] == ["a", "b", "c"]
     server = config.servers[0]
-    assert (server.endpoint.command, server.endpoint.args) == ("x", ("2",))
-    assert dict(server.endpoint.env) == {"P": "1", "Q": "2"}
+    assert (program_of(server).command, program_of(server).args) == ("x", ("2",))
+    assert dict(program_of(server).env) == {"P": "1", "Q": "2"}
     assert server.required
 
 

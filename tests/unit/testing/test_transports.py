@@ -12,7 +12,7 @@ import pytest
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.protocol.framing import LIMIT
-from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver, Transport
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.receiver import RecordingReceiver
@@ -42,8 +42,18 @@ class Wrapper:
     def abandon(self, request: RequestId) -> bool:
         return False
 
+    @property
+    def mirrors(self) -> bool:
+        return False
+
     def last_words(self) -> str:
         return ""
+
+    def failed(self, request: RequestId, error: PeerError) -> None:
+        self.receiver.failed(request, error)
+
+    def refused(self, request: RequestId, answer: Failure) -> None:
+        self.receiver.refused(request, answer)
 
     def frame(self, data: bytes) -> None:
         self.receiver.frame(data)

@@ -50,6 +50,8 @@ _FAULTS: Mapping[Found, Fault] = {
     Found.EXITED: Fault.CLOSED,
     Found.MALFORMED: Fault.MALFORMED,
 }
+_BARRED = frozenset({Fault.UNAUTHORIZED, Fault.RATE_LIMITED, Fault.NOT_CONNECTED})
+"""What is found on the way to a server, whatever it speaks."""
 """What giving up after that finding means; all else is UNSUPPORTED."""
 
 
@@ -91,7 +93,9 @@ async def connect(
         try:
             begun = negotiation.begin(Era.LEGACY)
             return await _Negotiator(make, client, probe_patience).run(*begun)
-        except PeerError:
+        except PeerError as error:
+            if error.fault in _BARRED:
+                raise
             del eras[peer]
     session = await _Negotiator(make, client, probe_patience).run(*negotiation.begin())
     if eras is not None:
@@ -118,6 +122,8 @@ class _Negotiator:
         self._probe: asyncio.Task[Learnt] | None = None
         """A probe that was not answered in time, and still may be."""
         self._profiles: dict[Found, ServerProfile] = {}
+        self._barred: tuple[Finding, PeerError] | None = None
+        """What bars the way to the server."""
 
     async def run(self, now: Negotiation, step: Step) -> ServerSession:
         """Follow the table to its end. Closes the connection unless it returns."""
@@ -125,6 +131,8 @@ class _Negotiator:
         try:
             while not isinstance(step, Use):
                 if isinstance(step, GiveUp):
+                    if self._barred is not None and finding == self._barred[0]:
+                        raise self._barred[1]
                     raise self._failed(step.message, finding)
                 if not isinstance(step, Wait):
                     await self._begin(step)
@@ -174,7 +182,11 @@ class _Negotiator:
         try:
             answer = await self._connection.exchange(make, timeout=timeout, withdraw=False)
         except PeerError as error:
-            return Finding(_found(error.fault), detail=str(error)), nothing
+            finding = Finding(_found(error.fault), detail=str(error))
+            if error.fault in _BARRED and self._connection.usable:
+                finding = Finding(Found.BARRED, detail=str(error))
+                self._barred = finding, error
+            return finding, nothing
         if isinstance(answer, Failure):
             return Finding.refused(answer), nothing
         try:
@@ -240,6 +252,8 @@ class _Negotiator:
             text += f": {self._connection.reason}"
         elif finding is not None and found is Found.SILENT:
             text = finding.detail or text
+        elif finding is not None and found is Found.ERROR and finding.detail not in text:
+            text += f": {finding.detail}"
         return PeerError(
             text,
             peer=self._connection.peer,
@@ -265,5 +279,7 @@ def _found(fault: Fault) -> Found:
             return Found.SILENT
         case Fault.MALFORMED | Fault.TOO_LARGE:
             return Found.MALFORMED
+        case Fault.REFUSED:
+            return Found.ERROR
         case _:
             return Found.EXITED

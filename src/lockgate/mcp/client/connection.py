@@ -25,10 +25,12 @@ from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
 from lockgate.mcp.client.receiver import FrameReceiver
+from lockgate.mcp.client.renewal import Renewal
+from lockgate.mcp.protocol import outgoing
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
 from lockgate.mcp.protocol.session import Event, Session
-from lockgate.mcp.transport.base import Link, Transport
+from lockgate.mcp.transport.base import Link, SessionEnded, Transport
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +73,8 @@ class Connection:
         self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal)
         self._receiver = FrameReceiver(journal, self._pending, self._inbound, self._lost)
         self._dialect: Dialect | None = None
+        self._renewal: Renewal | None = None
+        """For revisions that have sessions, which a server may forget."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._owner: asyncio.Task[None] | None = None
         self._link: Link | None = None
@@ -99,10 +103,17 @@ class Connection:
             raise LocalError(f"no protocol revision is agreed upon with {self.peer} yet")
         return self._dialect
 
+    @property
+    def mirrors(self) -> bool:
+        """Whether what goes beside a frame reaches the server; see `Link.mirrors`."""
+        return self._link is not None and self._link.mirrors
+
     def agree(self, dialect: Dialect) -> None:
         """Speak this revision from now on."""
         self.session.advance(Event.AGREE, dialect.revision)
         self._dialect = dialect
+        if not dialect.revision.modern:
+            self._renewal = Renewal(self, dialect)
         self._receiver.batches = dialect.revision.batches
 
     async def open(self) -> None:
@@ -170,13 +181,19 @@ class Connection:
         return answer
 
     async def exchange(
-        self, make: MakeRequest, *, timeout: float | None = None, withdraw: bool = True
+        self,
+        make: MakeRequest,
+        *,
+        timeout: float | None = None,
+        withdraw: bool = True,
+        renew: bool = True,
     ) -> Answer:
         """The same, but an error that the peer answered is returned.
 
         Given up or cancelled, the protocol's cancel signal is sent, unless `withdraw` is False:
         `initialize` must never be cancelled (2025-11-25, basic/utilities/cancellation), and a
-        legacy server may break over anything that comes before it.
+        legacy server may break over anything that comes before it. A request of a session that has
+        ended is made once more in a new one, unless `renew` is False.
         """
         loop = self._check_loop()
         link = self._link
@@ -191,6 +208,7 @@ class Connection:
             asyncio.current_task(loop),
             loop.time() + limit,
         )
+        generation = 0 if self._renewal is None else self._renewal.generation
         self._pending.add(identity, waiting)
         try:
             await link.send(message)
@@ -200,20 +218,30 @@ class Connection:
             self._pending.drop(identity)
             if waiting.cut_off():
                 raise self._timed_out(message, limit, link, sent=False) from None
-            if withdraw and waiting.sender is None:
-                self._withdraw(link, identity, "the call was cancelled")
+            if waiting.sender is None:
+                self._withdraw(link, identity, "the call was cancelled", tell=withdraw)
             raise
         except BaseException:
             self._pending.drop(identity)
             raise
         if isinstance(result, PeerError):
+            if renew and isinstance(result, SessionEnded) and self._renewal is not None:
+                await self._renewed(self._renewal, generation, waiting.due)
+                left = waiting.due - loop.time()
+                return await self.exchange(make, timeout=left, withdraw=withdraw, renew=False)
             raise result
         if result is None:
             self._pending.drop(identity)
-            if withdraw:
-                self._withdraw(link, identity, f"no answer within {limit:g} s")
+            self._withdraw(link, identity, f"no answer within {limit:g} s", tell=withdraw)
             raise self._timed_out(message, limit, link, sent=True)
         return result
+
+    async def initialize_again(self, dialect: Dialect) -> Answer:
+        """Open a new session on this link; for `Renewal`."""
+        client, revision = dialect.client, dialect.revision
+        return await self.exchange(
+            lambda id: outgoing.initialize(id, client, revision), withdraw=False, renew=False
+        )
 
     async def tell(self, message: Outgoing) -> None:
         """Send a notification; returns when it can not be withdrawn any more.
@@ -242,6 +270,8 @@ class Connection:
                 self._opened.set()
                 await self._outbox.deliver(link)
                 await self._inbound.ended()
+                if self._renewal is not None:
+                    await self._renewal.ended()
         except PeerError as error:
             reason = error
         except Exception as error:
@@ -263,6 +293,8 @@ class Connection:
             self._reason = reason
         self._pending.fail_all(self._reason)
         self._inbound.refuse_open()
+        if self._renewal is not None:
+            self._renewal.end()
         self._opened.set()
         self._gone.set()
 
@@ -271,9 +303,19 @@ class Connection:
             message, limit, link.last_words(), self._pending.stray, sent=sent
         )
 
-    def _withdraw(self, link: Link, identity: int, reason: str) -> None:
-        """Tell the server that nobody waits for its answer any more."""
-        if not link.abandon(identity) and self._dialect is not None:
+    async def _renewed(self, renewal: Renewal, generation: int, due: float) -> None:
+        """Wait for a session later than that of `generation`, no longer than until `due`."""
+        try:
+            async with asyncio.timeout_at(due):
+                await renewal.after(generation)
+        except TimeoutError:
+            raise self._failures.unusable(
+                self._failures.closed("the session has ended, and no new one was opened in time")
+            ) from None
+
+    def _withdraw(self, link: Link, identity: int, reason: str, *, tell: bool) -> None:
+        """Wait for this answer no more, and `tell` the server if that takes a message."""
+        if not link.abandon(identity) and tell and self._dialect is not None:
             self._outbox.put(self._dialect.cancelled(identity, reason))
 
     def _check_loop(self) -> asyncio.AbstractEventLoop:

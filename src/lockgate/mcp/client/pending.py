@@ -111,6 +111,12 @@ class PendingRequests:
         else:
             waiting.settle(message)
 
+    def failed(self, identity: RequestId, error: PeerError) -> None:
+        """No answer can come any more to this request alone."""
+        waiting = self._open.pop(identity, None)
+        if waiting is not None:
+            waiting.settle(error)
+
     def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
         """An answer came that can not be used; the one who waits is told at once."""
         waiting = self._open.pop(identity, None)

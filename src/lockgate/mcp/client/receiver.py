@@ -9,7 +9,14 @@ from lockgate.mcp.client.inbound import Inbound
 from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.pending import PendingRequests
 from lockgate.mcp.protocol import jsonrpc
-from lockgate.mcp.protocol.jsonrpc import Failure, Incoming, Invalid, Notification, Response
+from lockgate.mcp.protocol.jsonrpc import (
+    Failure,
+    Incoming,
+    Invalid,
+    Notification,
+    RequestId,
+    Response,
+)
 from lockgate.mcp.protocol.salvage import addressee
 
 
@@ -55,6 +62,14 @@ class FrameReceiver:
             self._inbound.unreadable(asked, why)
         else:
             self._journal.noise("size", f"sent {why}, ignored")
+
+    def failed(self, request: RequestId, error: PeerError) -> None:
+        """One request alone failed: whoever waits for it is told."""
+        self._pending.failed(request, error)
+
+    def refused(self, request: RequestId, answer: Failure) -> None:
+        """An error without the id of its request, which the transport knows."""
+        self._pending.refused(Failure(request, answer.code, answer.message, answer.data))
 
     def closed(self, error: PeerError) -> None:
         """The link is gone."""

@@ -89,7 +89,7 @@ class LineFramer:
         if tail.endswith(b"\r"):
             tail = tail[:-1]
             size -= 1
-        return Oversized(_excerpt(line[:size], tail, size), size, self._limit)
+        return Oversized(excerpt(line[:size], tail, size), size, self._limit)
 
     def _keep(self, piece: bytes) -> None:
         """Add to the unfinished line; past the limit only its two ends and its length are kept."""
@@ -112,12 +112,15 @@ class LineFramer:
         if line.endswith(b"\r"):
             line = line[:-1]
         if len(line) > self._limit:
-            return Oversized(_excerpt(line, line, len(line)), len(line), self._limit)
+            return Oversized(excerpt(line, line, len(line)), len(line), self._limit)
         return line if line and not line.isspace() else None
 
 
-def _excerpt(head: bytes, tail: bytes, size: int) -> bytes:
-    """The two ends of a line of `size` bytes; all of it if that is short enough."""
+def excerpt(head: bytes, tail: bytes, size: int) -> bytes:
+    """The two ends of a frame of `size` bytes, for `Oversized.head`; all of it if that is short.
+
+    `head` is its beginning and `tail` its end, each at least as long as is kept of it.
+    """
     if size <= HEAD:
         return head
     return head[: HEAD - TAIL - 1] + b"\n" + tail[-TAIL:]

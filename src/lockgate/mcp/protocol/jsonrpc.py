@@ -5,6 +5,7 @@ The rules of reading are in `incoming` and `jsontext`, whose names are public he
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Mapping
 from typing import Any, cast
@@ -38,6 +39,7 @@ __all__ = [
     "METHOD_NOT_FOUND",
     "PARSE_ERROR",
     "Failure",
+    "Handling",
     "Incoming",
     "Invalid",
     "Notification",
@@ -58,6 +60,22 @@ __all__ = [
 ]
 
 
+class Handling(enum.Enum):
+    """What a frame means to a transport that keeps something between messages.
+
+    Every revision says so of its own frames, so that a transport names no revision and no method.
+    """
+
+    ALONE = "alone"
+    """It stands for itself: nothing is kept, and closing its stream is how it is withdrawn."""
+    OPENS_SESSION = "opens a session"
+    """Its answer may open a session, which all that follows belongs to."""
+    BEGINS_SESSION = "begins a session"
+    """Nothing goes before the peer has accepted it; after it the peer may speak unasked."""
+    IN_SESSION = "in a session"
+    """Its stream may break and be taken up again; it is withdrawn by a message of its own."""
+
+
 class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """One frame on its way out."""
 
@@ -69,6 +87,8 @@ class Outgoing(msgspec.Struct, frozen=True, gc=False):
     """None for a response."""
     headers: tuple[tuple[str, str], ...] = ()
     """What the revision wants beside the body on transports that have headers."""
+    handling: Handling = Handling.ALONE
+    """What it means to a transport with sessions; the others need not look."""
 
 
 class _RequestFrame(msgspec.Struct, tag_field="jsonrpc", tag="2.0", gc=False):  # JSON has no cycles
@@ -102,22 +122,31 @@ _encode = msgspec.json.Encoder().encode
 
 
 def request(
-    id: RequestId, method: str, params: Any = None, *, headers: tuple[tuple[str, str], ...] = ()
+    id: RequestId,
+    method: str,
+    params: Any = None,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    handling: Handling = Handling.ALONE,
 ) -> Outgoing:
     """A request. `params` is anything msgspec encodes to an object, a `Raw` among it, or None.
 
     This and the other makers raise `Unwritable` for a value that JSON has no form for.
     """
     frame = _RequestFrame(id, method, UNSET if params is None else params)
-    return Outgoing(_payload(frame), id, method, headers)
+    return Outgoing(_payload(frame), id, method, headers, handling)
 
 
 def notification(
-    method: str, params: Any = None, *, headers: tuple[tuple[str, str], ...] = ()
+    method: str,
+    params: Any = None,
+    *,
+    headers: tuple[tuple[str, str], ...] = (),
+    handling: Handling = Handling.ALONE,
 ) -> Outgoing:
     """A notification."""
     frame = _NotificationFrame(method, UNSET if params is None else params)
-    return Outgoing(_payload(frame), None, method, headers)
+    return Outgoing(_payload(frame), None, method, headers, handling)
 
 
 def response(id: RequestId, result: Any) -> Outgoing:

@@ -64,6 +64,8 @@ class Found(enum.Enum):
     """Not answered within the bound that the caller keeps (short for a probe)."""
     EXITED = "exited"
     """The link ended."""
+    BARRED = "barred"
+    """It can not be reached, or does not let us in: no revision would change that."""
 
 
 class Common(enum.Enum):
@@ -173,6 +175,7 @@ class _Do(enum.Enum):
     MALFORMED = enum.auto()
     SILENT = enum.auto()
     INITIALIZE_ANEW_OR_EXITED = enum.auto()
+    BARRED = enum.auto()
 
 
 _P, _I = Stage.PROBING, Stage.INITIALIZING
@@ -192,6 +195,7 @@ TABLE: Mapping[tuple[Stage, Found, Common | None], _Do] = {
     (_P, Found.MALFORMED, _ANY): _Do.INITIALIZE,
     (_P, Found.SILENT, _ANY): _Do.INITIALIZE,
     (_P, Found.EXITED, _ANY): _Do.INITIALIZE_ANEW,
+    (_P, Found.BARRED, _ANY): _Do.BARRED,
     (_I, Found.INITIALIZED, Common.LEGACY): _Do.USE,
     (_I, Found.INITIALIZED, Common.MODERN): _Do.WRONG_ERA,
     (_I, Found.INITIALIZED, Common.FOREIGN): _Do.FOREIGN,
@@ -205,6 +209,7 @@ TABLE: Mapping[tuple[Stage, Found, Common | None], _Do] = {
     (_I, Found.MALFORMED, _ANY): _Do.MALFORMED,
     (_I, Found.SILENT, _ANY): _Do.SILENT,
     (_I, Found.EXITED, _ANY): _Do.INITIALIZE_ANEW_OR_EXITED,
+    (_I, Found.BARRED, _ANY): _Do.BARRED,
     # A server that starts slowly answers the probe when initialize is already on its way. What it
     # says is noted, and counts if it then refuses to be initialized.
     (_I, Found.DISCOVERED, Common.MODERN): _Do.NOTE,
@@ -274,6 +279,7 @@ _REASONS: Mapping[_Do, str] = {
     _Do.MALFORMED: "answered initialize with something that can not be read: {detail}",
     _Do.SILENT: "did not answer initialize in time",
     _Do.INITIALIZE_ANEW_OR_EXITED: "ended before it answered initialize",
+    _Do.BARRED: "can not be spoken to: {detail}",
 }
 
 

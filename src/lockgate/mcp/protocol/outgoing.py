@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, json
 
 from lockgate.mcp.protocol import jsonrpc
 from lockgate.mcp.protocol.eras import Era, Revision
-from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
 from lockgate.mcp.protocol.messages import v2025_11_25 as legacy
 from lockgate.mcp.protocol.messages import v2026_07_28 as modern
 
@@ -42,10 +42,12 @@ class Dialect:
     for half a surrogate pair: what can not be written exactly is not written.
     """
 
-    __slots__ = ("_call_headers", "_meta", "revision")
+    __slots__ = ("_call_headers", "_handling", "_meta", "client", "revision")
 
     def __init__(self, revision: Revision, client: ClientIdentity) -> None:
         self.revision = revision
+        self.client = client
+        self._handling = Handling.ALONE if revision.modern else Handling.IN_SESSION
         self._meta = _meta(revision, client) if revision.era is Era.MODERN else None
         self._call_headers = "", revision.headers(CALL_TOOL, "")
         """The name in the last call and its headers: often those of the next."""
@@ -56,7 +58,8 @@ class Dialect:
         """A request by its method; `_meta` is added where the revision wants it."""
         if self._meta is not None:
             params = {**(params or {}), "_meta": self._meta}
-        return jsonrpc.request(id, method, params, headers=self.revision.headers(method))
+        headers = self.revision.headers(method)
+        return jsonrpc.request(id, method, params, headers=headers, handling=self._handling)
 
     def list_tools(self, id: RequestId, cursor: str | None = None) -> Outgoing:
         """`tools/list`; `cursor` as the last page gave it, None for the first page."""
@@ -65,7 +68,8 @@ class Dialect:
             params = modern.PaginatedRequestParams(meta=self._meta, cursor=after)
         else:
             params = None if cursor is None else legacy.PaginatedRequestParams(cursor=cursor)
-        return jsonrpc.request(id, LIST_TOOLS, params, headers=self.revision.headers(LIST_TOOLS))
+        headers = self.revision.headers(LIST_TOOLS)
+        return jsonrpc.request(id, LIST_TOOLS, params, headers=headers, handling=self._handling)
 
     def call_tool(
         self,
@@ -73,8 +77,11 @@ class Dialect:
         name: str,
         arguments: Mapping[str, Any],
         carried: Mapping[str, str] | None = None,
+        mirrored: tuple[tuple[str, str], ...] = (),
     ) -> Outgoing:
         """`tools/call`, by the tool's original name.
+
+        `mirrored` are the headers that its definition wants arguments in (`param_headers`).
 
         `carried` is the trace context that goes into `_meta`, beside what the revision wants
         there: `traceparent` and `tracestate` (2026-07-28, basic: OpenTelemetry trace context).
@@ -90,7 +97,9 @@ class Dialect:
             params = legacy.CallToolRequestParams(name=name, arguments=arguments, meta=carried)
         else:
             params = legacy.CallToolRequestParams(name=name, arguments=arguments)
-        return jsonrpc.request(id, CALL_TOOL, params, headers=headers)
+        if mirrored:
+            headers += mirrored
+        return jsonrpc.request(id, CALL_TOOL, params, headers=headers, handling=self._handling)
 
     def cancelled(self, id: RequestId, reason: str | None = None) -> Outgoing:
         """`notifications/cancelled` for a request that is still open; never for `initialize`."""
@@ -119,12 +128,13 @@ def initialize(id: RequestId, client: ClientIdentity, revision: Revision) -> Out
             title=UNSET if client.title is None else client.title,
         ),
     )
-    return jsonrpc.request(id, INITIALIZE, params)
+    return jsonrpc.request(id, INITIALIZE, params, handling=Handling.OPENS_SESSION)
 
 
 def initialized(revision: Revision) -> Outgoing:
     """`notifications/initialized`, once the answer to `initialize` was accepted."""
-    return jsonrpc.notification(INITIALIZED, headers=revision.headers(INITIALIZED))
+    headers = revision.headers(INITIALIZED)
+    return jsonrpc.notification(INITIALIZED, headers=headers, handling=Handling.BEGINS_SESSION)
 
 
 def answer_request(request: jsonrpc.Request) -> Outgoing:

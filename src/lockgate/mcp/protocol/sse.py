@@ -47,6 +47,7 @@ class EventStream:
         "_lost",
         "_size",
         "_type",
+        "brought",
         "last_id",
         "retry",
     )
@@ -70,6 +71,8 @@ class EventStream:
         self._id: str | None = None
         self.last_id: str | None = None
         """The id of the last whole event, for `Last-Event-ID`; None if there was none."""
+        self.brought = False
+        """Whether there was a whole event with data, or one over the limit."""
         self.retry: float | None = None
         """Seconds that the peer wants us to wait before we come back; None if it said nothing."""
 
@@ -157,8 +160,10 @@ class EventStream:
             self.last_id = self._id
         if self._lost is not None:
             arrived.append(Oversized(self._lost, self._size, self._limit))
+            self.brought = True
         elif self._data:
             text = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
             if text:
                 arrived.append(ServerEvent(self._type or MESSAGE, text))
+                self.brought = True
         self._data, self._size, self._lost, self._type = [], 0, None, ""

@@ -1,7 +1,8 @@
 """What every transport is: something to open, that carries whole frames both ways.
 
 A transport knows bytes and their peer. It names no protocol revision: what depends on one arrives
-as a value in `Outgoing.headers`. One contract suite in `lockgate.testing` holds for all of them.
+as a value in `Outgoing` (its headers, its handling). One contract suite in `lockgate.testing` holds
+for all of them.
 """
 
 from __future__ import annotations
@@ -9,8 +10,20 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from lockgate.errors import PeerError
-from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+from lockgate.errors import PeerError, Phase
+from lockgate.mcp.protocol.http_fate import SESSION_ENDED
+from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing, RequestId
+
+
+class SessionEnded(PeerError):
+    """The server knows the session no more that a message was sent in; it did nothing about it.
+
+    A new session has to be opened, by whoever knows how. The link goes on.
+    """
+
+    def __init__(self, message: str, *, peer: str) -> None:
+        fault, fate = SESSION_ENDED
+        super().__init__(message, peer=peer, phase=Phase.REQUEST, fault=fault, fate=fate)
 
 
 class Receiver(Protocol):
@@ -27,6 +40,21 @@ class Receiver(Protocol):
         """
         ...
 
+    def failed(self, request: RequestId, error: PeerError) -> None:
+        """No answer to this request of ours can come any more, and the link goes on.
+
+        For transports on which one exchange can fail alone. A request that is not open, or was
+        answered already, is passed over.
+        """
+        ...
+
+    def refused(self, request: RequestId, answer: Failure) -> None:
+        """This request of ours was answered with an error that does not name it.
+
+        For transports that know by other means which request an answer belongs to.
+        """
+        ...
+
     def closed(self, error: PeerError) -> None:
         """The last call: the link is gone, and why. Made exactly once, also after `Link.close`."""
         ...
@@ -35,6 +63,11 @@ class Receiver(Protocol):
 class Link(Protocol):
     """An open transport. Any number of tasks may send at once."""
 
+    @property
+    def mirrors(self) -> bool:
+        """Whether the server gets `Outgoing.headers`: then what it wants mirrored there must be."""
+        ...
+
     async def send(self, message: Outgoing) -> None:
         """Hand over one frame, whole.
 
@@ -42,6 +75,9 @@ class Link(Protocol):
         it waits nothing was sent, so cancelled it has sent nothing. What was begun is written
         whole, or the link is closed. Raises `PeerError` with fate NOT_SENT if the write never
         began, else UNKNOWN.
+
+        A frame that nothing may overtake (`Handling.BEGINS_SESSION`) is waited for until it was
+        accepted, where the transport can know that, and a refusal is raised.
         """
         ...
 

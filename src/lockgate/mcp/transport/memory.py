@@ -147,6 +147,11 @@ class _MemoryLink:
         """See `Link.send`."""
         await self._lane.put(message.payload)
 
+    @property
+    def mirrors(self) -> bool:
+        """False: there is nothing beside the frames."""
+        return False
+
     def abandon(self, request: RequestId) -> bool:
         """False: there is one stream for all requests."""
         return False

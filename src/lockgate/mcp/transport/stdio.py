@@ -140,6 +140,11 @@ class _StdioLink:
         writer.write(payload)
         self._queue.advance()
 
+    @property
+    def mirrors(self) -> bool:
+        """False: there is nothing beside the frames."""
+        return False
+
     def abandon(self, request: RequestId) -> bool:
         """False: there is one stream for all requests."""
         return False

@@ -29,6 +29,10 @@ class Link:
     def abandon(self, request: RequestId) -> bool:
         return False
 
+    @property
+    def mirrors(self) -> bool:
+        return False
+
     def last_words(self) -> str:
         return ""
 

@@ -1,0 +1,275 @@
+"""MCP over Streamable HTTP: every message is a POST of its own, its answer a body or a stream.
+
+Sources: 2026-07-28, basic/transports/streamable-http; 2025-11-25, basic/transports. What differs
+between revisions arrives in each `Outgoing`. One exchange fails alone (`Receiver.failed`); the link
+itself ends only when it is left. Import this late: it brings the HTTP library along.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Final
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.endpoint import HttpEndpoint
+from lockgate.mcp.protocol.framing import LIMIT
+from lockgate.mcp.protocol.http_fate import Odd
+from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
+from lockgate.mcp.transport.base import Link, Receiver
+from lockgate.mcp.transport.http_exchange import Elsewhere, Posting
+from lockgate.mcp.transport.http_streams import PAUSE, Streams
+from lockgate.mcp.transport.http_wire import HttpWire
+from lockgate.process.hidden import Hidden
+from lockgate.process.outlast import outlast
+from lockgate.web.body import Body
+from lockgate.web.failure import HttpFailure
+from lockgate.web.pool import Pool
+from lockgate.web.proxies import proxy_for
+from lockgate.web.target import LocationError
+from lockgate.web.tls import TlsFiles, TlsFilesError
+
+logger = logging.getLogger(__name__)
+
+TAKEN_IN: Final = (Fault.CLOSED, Fate.UNKNOWN)
+"""Of an exchange that failed on this side."""
+FAREWELL: Final = 1.0
+"""Seconds that telling the server about the end may take."""
+
+
+class StreamableHttpTransport:
+    """A server at an address."""
+
+    def __init__(
+        self,
+        endpoint: HttpEndpoint,
+        *,
+        peer: str,
+        environ: Mapping[str, str],
+        frame_limit: int = LIMIT,
+        pause: float = PAUSE,
+        farewell: float = FAREWELL,
+        hidden: Iterable[str] = (),
+    ) -> None:
+        """`peer` is the configured name of the server, for messages.
+
+        `environ` names proxies, if the endpoint leaves that to it; nothing else of it counts.
+        `frame_limit` bytes are the most that one arriving frame may have. `pause` seconds are
+        waited before a stream that ended is asked for again. `hidden` is what no error may hold,
+        beside the endpoint's own secrets.
+        """
+        self._endpoint = endpoint
+        self._peer = peer
+        self._environ = environ
+        self._frame_limit = frame_limit
+        self._pause = pause
+        self._farewell = farewell
+        self._hidden = Hidden((*endpoint.secrets(), *hidden))
+
+    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
+        """Get ready; the server is reached with the first message. See `Transport.open`.
+
+        Raises `PeerError` (CONNECT) if a file for TLS, or the proxy, can not be used.
+        """
+        return self._open(receiver)
+
+    def describe(self) -> str:
+        """The origin of the address."""
+        return self._endpoint.target.origin
+
+    @asynccontextmanager
+    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
+        pool = self._pool()
+        wire = HttpWire(self._endpoint, self._peer, pool, self._hidden)
+        link = _HttpLink(wire, receiver, self._frame_limit, self._pause)
+        try:
+            yield link
+        finally:
+            link.leave()
+            closing = self._close(link, wire, pool)
+            await outlast(asyncio.get_running_loop().create_task(closing))
+
+    async def _close(self, link: _HttpLink, wire: HttpWire, pool: Pool) -> None:
+        try:
+            await link.ended()
+            if wire.session is not None:
+                async with asyncio.timeout(self._farewell):
+                    await wire.delete(wire.session)
+        except (TimeoutError, HttpFailure, PeerError):
+            pass  # it was told, or can not be
+        finally:
+            await pool.close()
+
+    def _pool(self) -> Pool:
+        endpoint = self._endpoint
+        files = TlsFiles(endpoint.ca_file, endpoint.client_cert, endpoint.client_key)
+        try:
+            proxy = proxy_for(endpoint.target, self._environ, endpoint.proxy)
+            secure = endpoint.target.scheme == "https" or (proxy and proxy.scheme == "https")
+            return Pool(proxy=proxy, tls=files.context() if secure else None)
+        except (TlsFilesError, LocationError) as error:
+            raise PeerError(
+                f"{self._peer}: nothing was sent: {error}",
+                peer=self._peer,
+                phase=Phase.CONNECT,
+                fault=Fault.NOT_CONNECTED,
+                fate=Fate.NOT_SENT,
+            ) from None
+
+
+class _HttpLink:
+    """The link: owns a task for each exchange, and one that listens."""
+
+    def __init__(self, wire: HttpWire, receiver: Receiver, limit: int, pause: float) -> None:
+        self._wire = wire
+        self._receiver = receiver
+        self._loop = asyncio.get_running_loop()
+        self._posting = Posting(wire, receiver, limit)
+        self._streams = Streams(wire, self._posting, limit, pause)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._exchanges: dict[RequestId, asyncio.Task[None]] = {}
+        """The requests under way."""
+        self._elsewhere: set[RequestId] = set()
+        """Those that were accepted without a stream: their answers come where we listen."""
+        self._listening: asyncio.Task[None] | None = None
+        self._has_sessions = False
+        self._left = False
+
+    # -------------------------------------------------------------- Link
+
+    @property
+    def mirrors(self) -> bool:
+        """True: the headers of every message reach the server."""
+        return True
+
+    async def send(self, message: Outgoing) -> None:
+        """See `Link.send`. Waits for a connection, and no longer unless nothing may overtake."""
+        if self._left:
+            raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ")
+        begins = message.handling is Handling.BEGINS_SESSION
+        if message.handling is Handling.OPENS_SESSION:
+            self._has_sessions = True
+        begun: asyncio.Future[None] = self._loop.create_future()
+        body = Body(message.payload, lambda: _tell(begun))
+        task = self._loop.create_task(self._exchange(message, body, begun))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        if message.method is not None and message.id is not None:
+            self._exchanges[message.id] = task
+        try:
+            await begun
+        except BaseException:
+            body.withdraw()
+            task.cancel()
+            raise
+        if begins:
+            await self._begun(message, task)
+
+    def abandon(self, request: RequestId) -> bool:
+        """Close the stream of a request; True where that is all that withdraws it."""
+        self._elsewhere.discard(request)
+        task = self._exchanges.pop(request, None)
+        if task is not None:
+            task.cancel()
+        return not self._has_sessions
+
+    def last_words(self) -> str:
+        """Nothing: a server over HTTP says nothing beside its answers."""
+        return ""
+
+    # -------------------------------------------------------------- exchanges
+
+    async def _exchange(self, message: Outgoing, body: Body, begun: asyncio.Future[None]) -> None:
+        """One message, to the end of everything that comes of it."""
+        request = None if message.method is None else message.id
+        error: PeerError | None = None
+        try:
+            await self._posting.run(message, body)
+        except Elsewhere as elsewhere:
+            if request is not None:
+                error = await self._await_elsewhere(request, elsewhere)
+        except PeerError as failed:
+            error = failed
+        except Exception as failed:
+            logger.exception("%s: an exchange failed in lockgate itself", self._wire.peer)
+            what = f"was asked, and the answer could not be taken in ({type(failed).__name__})"
+            error = self._wire.error(TAKEN_IN, what)
+        finally:
+            if request is not None:
+                self._exchanges.pop(request, None)
+            if not begun.done() and error is None:  # cancelled, or left
+                begun.set_exception(self._wire.closed(Fate.NOT_SENT, text="nothing was sent: "))
+                begun.exception()  # whoever waited may be gone
+        if error is None:
+            return
+        if not begun.done():
+            begun.set_exception(error)
+            begun.exception()
+        elif message.handling is Handling.BEGINS_SESSION:
+            raise error
+        elif request is not None:
+            self._receiver.failed(request, error)
+
+    async def _await_elsewhere(self, request: RequestId, elsewhere: Elsewhere) -> PeerError | None:
+        """An answer that does not come on the stream of its request."""
+        if elsewhere.last_id is not None:
+            try:
+                await self._streams.resume(request, elsewhere)
+            except PeerError as error:
+                return error
+            return None
+        if self._listening is not None and not self._listening.done():
+            self._elsewhere.add(request)
+            return None
+        return self._no_stream("")
+
+    async def _begun(self, message: Outgoing, task: asyncio.Task[None]) -> None:
+        """Wait until what begins a session was accepted; then listen."""
+        try:
+            await asyncio.wait((task,))
+        except BaseException:
+            task.cancel()
+            raise
+        if task.cancelled():
+            raise self._wire.closed(Fate.UNKNOWN)
+        task.result()
+        self._wire.usual = message.headers
+        if self._left:
+            return
+        if self._listening is not None:
+            self._listening.cancel()
+        self._listening = self._loop.create_task(self._listen())
+        self._tasks.add(self._listening)
+        self._listening.add_done_callback(self._tasks.discard)
+
+    async def _listen(self) -> None:
+        why = await self._streams.listen()
+        waiting, self._elsewhere = self._elsewhere, set()
+        for request in waiting:
+            self._receiver.failed(request, self._no_stream(why))
+
+    def _no_stream(self, why: str) -> PeerError:
+        what = f"accepted the request (202) without a stream for the answer, and has no other{why}"
+        return self._wire.odd(Odd.NO_ANSWER, what)
+
+    # -------------------------------------------------------------- ending
+
+    def leave(self) -> None:
+        """Begin nothing any more, and end what is under way."""
+        self._left = True
+        self._receiver.closed(self._wire.closed(Fate.UNKNOWN, Phase.CLOSE))
+        for task in tuple(self._tasks):
+            task.cancel()
+
+    async def ended(self) -> None:
+        """Wait for the tasks, which were cancelled."""
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=FAREWELL)
+
+
+def _tell(begun: asyncio.Future[None]) -> None:
+    """A message is about to be written."""
+    if not begun.done():
+        begun.set_result(None)
