@@ -209,11 +209,16 @@ def test_always_can_be_answered_from_elsewhere(
     data: Any = project.json("approvals", "show", ticket)["question"]
     assert (data["always"], data["resolved"]) == (rule, {})
     assert rule not in json.dumps(project.json("approvals", "list"))
-    done = project.run("approvals", "answer", ticket, "yes", "--scope", "always")
+    done = project.run("approvals", "answer", ticket, "yes", "--scope", "always", "--json")
     assert done.returncode == 0
     assert "kept for attended runs" in done.stderr
+    assert json.loads(done.stdout)["kept"] is True
     assert unasked(start, DROP, "table=t") == 0
-    assert ledger.called == ("drop", "drop")
+    answers_file(project).chmod(0o444)
+    other = waiting(project, start, DROP, "table=u")
+    told = project.json("approvals", "answer", other, "yes", "--scope", "always")
+    assert (told["kept"], told["result"]["isError"]) == (False, False)
+    assert ledger.called == ("drop",) * 3
 
 
 def test_always_is_refused_where_no_rule_would_answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ from lockgate.cli.exit import Exit, of_result
 from lockgate.cli.opening import Progress, settled_config
 from lockgate.cli.options import find_layers, print_json
 from lockgate.cli.results import result_data
-from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
+from lockgate.errors import ConfigError, Fate, Fault, LocalError, PeerError, Phase
 from lockgate.policy.approval import Answer, Scope
+from lockgate.settings.answers import AnsweredRule, kept_answers
 from lockgate.settings.config import Config
 from lockgate.showing import quoted, visible
 from lockgate.tools.result import ToolResult
@@ -54,7 +56,10 @@ async def answer_ticket(id: str, answer: Answer, config: Path | None, *, as_json
         result = await opened.resume(id, answer)
     finally:
         await gate.__aexit__(None, None, None)
-    return _told(id, answer, result, as_json=as_json)
+    told: dict[str, Any] = {}
+    if answer.scope is Scope.ALWAYS:
+        told["kept"] = _is_kept(ticket, settings)
+    return _told(id, answer, result, told, as_json=as_json)
 
 
 def _ticket(id: str, settings: Config) -> Ticket:
@@ -77,6 +82,16 @@ def _check_always(ticket: Ticket, answer: Answer) -> None:
         raise LocalError(
             f"no rule would answer this call for you{why}. Answer it once, or for the session"
         )
+
+
+def _is_kept(ticket: Ticket, settings: Config) -> bool:
+    """Whether the rule that was answered stands in the file of answers; why not has been said."""
+    try:
+        kept = () if settings.answers is None else kept_answers(settings.answers)
+    except ConfigError:
+        return False
+    rules = [one.answered for one in kept if isinstance(one.answered, AnsweredRule)]
+    return any((rule.text, rule.pin) == (ticket.always, ticket.fingerprint) for rule in rules)
 
 
 def _server(ticket: Ticket) -> str | None:
@@ -115,7 +130,14 @@ def _check_there(gate: Gate, ticket: Ticket) -> None:
     )
 
 
-def _told(id: str, answer: Answer, result: ToolResult | Suspended, *, as_json: bool) -> int:
+def _told(
+    id: str,
+    answer: Answer,
+    result: ToolResult | Suspended,
+    more: Mapping[str, Any],
+    *,
+    as_json: bool,
+) -> int:
     word = "yes" if answer.approved else "no"
     if isinstance(result, Suspended):
         code = Exit.REFUSED
@@ -127,7 +149,7 @@ def _told(id: str, answer: Answer, result: ToolResult | Suspended, *, as_json: b
         data = {"result": result_data(result)}
         text = "Answered no. The call is not made." if taken else result.text
     if as_json:
-        print_json({"ticket": id, "answer": word, **data})
+        print_json({"ticket": id, "answer": word, **more, **data})
     else:
         click.echo(text, err=code is not Exit.DONE)
     return code
