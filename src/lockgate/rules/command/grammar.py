@@ -17,7 +17,7 @@ from tree_sitter import Language, Node, Parser
 from lockgate.rules.command.command import Command
 from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.plain import is_assignment, read_plain
-from lockgate.rules.command.words import OPEN, Word, unquote
+from lockgate.rules.command.words import OPEN, Word, beginning, unquote
 
 LANGUAGE: Final = Language(tree_sitter_bash.language())
 MAX_DEPTH: Final = 100
@@ -182,7 +182,7 @@ class GrammarReading:
         if text is not None:
             return Word(text, bare=text == raw)
         self.doubts.add(Doubt.EXPANSION)
-        return Word(_known_part(raw), closed=False)
+        return Word(_known_part(raw), closed=False, seen=beginning(raw))
 
     def _bracket(self, node: Node) -> None:
         """`[ ... ]` is a command with arguments, though the tree has a node of its own for it."""

@@ -11,6 +11,7 @@ from lockgate.rules.command.words import OPEN, Word
 
 MAX_READINGS: Final = 40
 """Words of a wrapper's arguments that are taken for a possible command."""
+_UNKNOWN: Final = "$_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,16 @@ def readings(words: tuple[Word, ...], start: int, doubt: Doubt) -> Inside:
 
 
 def script_of(words: tuple[Word, ...]) -> tuple[str, ...]:
-    """The words joined by spaces, as `eval` does, if all of them are known."""
-    texts = [word.text for word in words if word.closed]
-    return (" ".join(texts),) if texts and len(texts) == len(words) else ()
+    """The words joined by spaces, as `eval` does, as far as they are known.
+
+    Where they go on unknown stands an expansion.
+    """
+    texts: list[str] = []
+    for word in words:
+        texts.append(word.text if word.closed else f"{word.seen}{_UNKNOWN}")
+        if not word.closed:
+            break
+    return (" ".join(texts),) if texts and texts != [_UNKNOWN] else ()
 
 
 def with_more(words: tuple[Word, ...]) -> tuple[Word, ...]:

@@ -25,7 +25,7 @@ from lockgate.rules.command.command import Command
 from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.grammar import read_grammar
 from lockgate.rules.command.plain import read_plain
-from lockgate.rules.command.words import closed
+from lockgate.rules.command.words import OPEN, Word, closed
 from lockgate.rules.command.wrappers import inside
 
 MAX_LENGTH: Final = 16_384
@@ -45,6 +45,9 @@ _ODD: Final = re.compile(
 )
 """Controls but tab and newline, spaces but the plain one, marks that hide or turn text, and what is
 no character."""
+_MISREAD: Final = frozenset({Doubt.UNPLACED, Doubt.READINGS, Doubt.EVALUATION})
+"""Where the grammar may have taken commands for something else: `((rm x); ls)` is no arithmetic."""
+_NAME: Final = re.compile(r"[^\s;|&(){}<>`$'\"\\!]+")
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]")
 """No argument can hold it."""
 
@@ -109,8 +112,17 @@ class _Gathered:
                 found = [*found, *(Command(closed(words)) for words in plain if words)]
         for command in found:
             self.command(command, depth)
+        if not _MISREAD.isdisjoint(self.doubts):
+            self.strays(text)
         for script in grammar.scripts:
             self.line(script, depth + 1)
+
+    def strays(self, text: str) -> None:
+        """Any word of a line that is not understood may be the name of a command in it."""
+        for name in dict.fromkeys(_NAME.findall(text)):
+            if len(self.commands) >= MAX_COMMANDS:
+                return
+            self.commands.setdefault(Command((Word(name), OPEN), certain=False))
 
     def command(self, command: Command, depth: int) -> None:
         if command in self.commands:

@@ -23,6 +23,7 @@ _PIECE: Final = re.compile(
 )
 _WHOLE: Final = re.compile(r"[A-Za-z0-9_%+,./^!\]\-@][A-Za-z0-9_%+=:,./^!\]\-@#]*")
 """A word that is what it looks like. `~` is left to the slow way."""
+_DOUBLE_BEGINS: Final = re.compile(r'(?:[^"\\$`]|\\.)*', re.DOTALL)
 _IN_DOUBLE: Final = re.compile(r'\\(?:([$`"\\])|(\n))', re.DOTALL)
 _ANSI: Final = re.compile(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|(?P<letter>[abeEfnrtv\\'\"?])|(?P<other>.))",
@@ -45,6 +46,9 @@ class Word:
     """Whether the word is exactly `text`, one word and no other."""
     bare: bool = field(default=False, compare=False)
     """Whether it was written without any quoting: only then can it be a keyword."""
+    seen: str = field(default="", repr=False)
+    """Of an open word: how it begins, quotes removed, as far as can be read. For looking into it as
+    a script; nothing is ruled out by it."""
 
     @property
     def literal(self) -> str | None:
@@ -78,22 +82,41 @@ def unquote(raw: str) -> str | None:
         piece = _PIECE.match(raw, at)
         if piece is None:
             return None
-        kind = piece.lastgroup
-        text = piece[kind] if kind else ""
         # Bash looks for ~ at the start and behind = and : of what is not quoted.
-        unquoted.append(text if kind == "plain" else "\0")
-        if kind == "double":
-            text = _IN_DOUBLE.sub(lambda match: match[1] or "", text)
-        elif kind == "ansi":
-            decoded = unquote_ansi(text)
-            if decoded is None:
-                return None
-            text = decoded
+        unquoted.append(piece["plain"] or "\0")
+        text = _text_of(piece)
+        if text is None:
+            return None
         found.append(text)
         at = piece.end()
     if not raw or raw[0] == "#" or _TILDE.search("".join(unquoted)):
         return None
     return "".join(found)
+
+
+def beginning(raw: str) -> str:
+    """How a word that the shell expands begins, without its quotes, as far as can be read."""
+    found: list[str] = []
+    at = 0
+    while piece := _PIECE.match(raw, at):
+        found.append(_text_of(piece) or "")
+        at = piece.end()
+    if raw[at : at + 1] == '"' and (inner := _DOUBLE_BEGINS.match(raw, at + 1)):
+        found.append(_without_escapes(inner[0]))
+    return "".join(found)
+
+
+def _text_of(piece: re.Match[str]) -> str | None:
+    """What one part of a word stands for; None if that is not known."""
+    kind = piece.lastgroup
+    text = piece[kind] if kind else ""
+    if kind == "double":
+        return _without_escapes(text)
+    return unquote_ansi(text) if kind == "ansi" else text
+
+
+def _without_escapes(inner: str) -> str:
+    return _IN_DOUBLE.sub(lambda match: match[1] or "", inner)
 
 
 def unquote_ansi(body: str) -> str | None:

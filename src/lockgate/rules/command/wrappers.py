@@ -17,7 +17,6 @@ from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.git_command import inside_git
 from lockgate.rules.command.inside import (
     Inside,
-    doubtful,
     readings,
     script_of,
     started,
@@ -161,7 +160,7 @@ def _shell(base: str, words: tuple[Word, ...]) -> Inside:
         at += 1
     script = words[at].literal if at < len(words) else None
     if script is None or options >= len(words):
-        return doubtful(Doubt.UNSEEN)
+        return Inside(frozenset({Doubt.UNSEEN}), (), script_of(words[at : at + 1]))
     exact = (
         options == 1 and at == 2 and words[1].literal == "-c" and words[0].text in {"sh", "bash"}
     )

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.line import MAX_COMMANDS, MAX_LENGTH, MAX_SIGNS, analyse
+from lockgate.rules.command.pattern import CommandPattern
+from lockgate.rules.command.verdict import caught
+from lockgate.rules.matcher import Match
 
 
 def commands(line: str) -> set[str]:
@@ -85,3 +88,43 @@ def test_any_bytes_are_read(line: str) -> None:
 def test_any_signs_are_read(line: str) -> None:
     """The same for what the grammar is made of."""
     analyse(line)
+
+
+@pytest.mark.req("B-09")
+@pytest.mark.parametrize(
+    "line", ["((rm x); ls)", "ls; if rm", "[[ a -eq 1 ]] && rm x", "rm 'x", "case a in rm"]
+)
+def test_what_is_misread_may_hold_any_of_its_words(line: str) -> None:
+    """A deny sees the name of a command also where the grammar took it for something else."""
+    analysis = analyse(line)
+    assert analysis.doubts & {Doubt.UNPLACED, Doubt.EVALUATION}
+    assert caught(analysis, CommandPattern.parse("rm:*")) >= Match.MAYBE
+
+
+@pytest.mark.req("B-09")
+@pytest.mark.parametrize(
+    "line",
+    [
+        'bash -c "rm -rf $X"',
+        'bash -c "ls; rm $X"',
+        "bash -c 'rm '$X",
+        "bash -c rm\\ $X",
+        'sh -c "rm `x`"',
+        'eval "rm $X"',
+        "eval rm $X",
+        'timeout 5 bash -c "rm $X"',
+        'trap "rm $X" EXIT',
+        'su -c "rm $X"',
+    ],
+)
+def test_a_script_that_is_known_in_part_is_read_so_far(line: str) -> None:
+    """What an expansion adds to it does not hide what it begins with."""
+    analysis = analyse(line)
+    assert analysis.doubts
+    assert caught(analysis, CommandPattern.parse("rm:*")) is Match.YES
+
+
+def test_a_script_that_goes_on_within_a_name_may_be_any() -> None:
+    """`r$X` begins with r, and that is all."""
+    analysis = analyse('bash -c "r$X"')
+    assert caught(analysis, CommandPattern.parse("rm:*")) is Match.MAYBE
