@@ -126,8 +126,13 @@ def _offers(config: Config) -> Iterator[Finding]:
 
 
 def _unpinned(config: Config) -> Iterator[Finding]:
-    """Servers that are believed, whatever they list the next time."""
+    """Servers that are believed, whatever they list the next time; and ones that get nothing in."""
     for server in config.servers:
+        if server.pins is PinPolicy.BLOCK and not config.pins.of(server.name):
+            what = "pins is block, and nothing of it is pinned: none of its tools is let in"
+            hint = f"look at them and pin them: lockgate review {server.name}"
+            yield Finding(f"server {server.name}", what, hint)
+            continue
         trusts = server.annotation_trust is AnnotationTrust.TRUST
         if trusts and server.pins is not PinPolicy.OFF and not config.pins.of(server.name):
             yield Finding(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.pins import PinState, Standing, pin_state, withheld
@@ -209,3 +209,9 @@ def hints(claims: Claims) -> Iterator[str]:
     ):
         if value is not None:
             yield f"{name}: {str(value).lower()}"
+
+
+def claims_all(claims: Claims) -> bool:
+    """Whether `hints` tells all that there is in the annotations."""
+    told = sum(1 for _ in hints(claims))
+    return isinstance(claims.raw, dict) and len(cast("dict[str, object]", claims.raw)) == told

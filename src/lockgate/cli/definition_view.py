@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from lockgate.app.pin_diff import FieldDiff, diff
-from lockgate.app.review import ToolReview, claim_word, hints
+from lockgate.app.review import ToolReview, claim_word, claims_all, hints
 from lockgate.cli.waiting import when
 from lockgate.mcp.host.pins import Standing
 from lockgate.mcp.host.ruling import Ruling
@@ -52,9 +52,14 @@ def verdict_text(verdict: Verdict | None) -> str:
     return ", ".join(f"{key}: {word}" for key, word in verdict_words(verdict).items())
 
 
-def diff_lines(tool: ToolReview, width: int) -> Iterator[str]:
-    """What differs from the pin, field by field; the whole definition where there is none."""
+def diff_lines(tool: ToolReview, width: int, *, without: str = "") -> Iterator[str]:
+    """What differs from the pin, field by field; the whole definition where there is none.
+
+    `without` is a field that is left out, since it is told in other words.
+    """
     for field in diff(tool.pinned, tool.now):
+        if field.field == without:
+            continue
         yield f"  {field.field}"
         for line in field.lines:
             # What goes on in a further line is marked, so that it is taken for no line of its own.
@@ -64,7 +69,8 @@ def diff_lines(tool: ToolReview, width: int) -> Iterator[str]:
 
 def tool_lines(tool: ToolReview, width: int) -> Iterator[str]:
     """One tool for a reviewer: what differs, what it claims, what it seems, what is proposed."""
-    yield from diff_lines(tool, width)
+    told_below = tool.pinned is None and claims_all(tool.listed.claims)
+    yield from diff_lines(tool, width, without="annotations" if told_below else "")
     sighting = tool.sighting
     if sighting is not None and sighting.since > sighting.first_seen:
         text = (

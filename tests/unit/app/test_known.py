@@ -181,6 +181,13 @@ def test_trust_without_pins_is_told(checked: Checked) -> None:
     assert checked.without_tools(_with(", annotationTrust: trust")) == []
 
 
+@pytest.mark.req("B-06")
+def test_block_without_pins_is_told(checked: Checked) -> None:
+    """It reads like care, and lets nothing in."""
+    (text,) = checked.without_tools(_with(", pins: block, annotationTrust: trust"))
+    assert text == "pins is block, and nothing of it is pinned: none of its tools is let in"
+
+
 @pytest.mark.req("B-05")
 @pytest.mark.parametrize(
     ("rules", "repeated"),

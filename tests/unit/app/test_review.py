@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.app.pin_diff import diff
-from lockgate.app.review import ADDS, DESTROYS, READS, Proposal, claim_word, propose
+from lockgate.app.review import (
+    ADDS,
+    DESTROYS,
+    READS,
+    Proposal,
+    claim_word,
+    propose,
+)
 from lockgate.mcp.client.tools import ListedTools
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.ruling import Ruling
