@@ -19,40 +19,52 @@ class InTreeTool:
     """What rules know of one tool."""
 
     name: str
-    subject: SubjectKind
-    """The kind of its first subject: how the text in `Tool(...)` is read."""
+    subjects: Mapping[str, SubjectKind]
+    """The arguments that are more than texts, and what they are; the first is what the text in
+    `Tool(...)` is about."""
     parameters: frozenset[str]
     """All that its schema has, which is closed."""
     destructive: bool
     """Whether an allow rule has to say so (S0-08)."""
     doc: str
     """What it lets an agent do, for whoever accepts a file that brings it."""
-    line: str | None = None
-    """The argument that is a shell line, which no pattern for texts may judge."""
+
+    @property
+    def subject(self) -> SubjectKind:
+        """The kind of its first subject: how the text in `Tool(...)` is read."""
+        return next(iter(self.subjects.values()))
+
+    @property
+    def line(self) -> str | None:
+        """The argument that is a shell line."""
+        lines = (name for name, kind in self.subjects.items() if kind is SubjectKind.COMMAND)
+        return next(lines, None)
 
 
 def _table(*tools: InTreeTool) -> Mapping[str, InTreeTool]:
     return MappingProxyType({tool.name: tool for tool in tools})
 
 
+_PATH: Final[Mapping[str, SubjectKind]] = MappingProxyType({"path": SubjectKind.PATH})
+
 IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
         "Read",
-        SubjectKind.PATH,
+        _PATH,
         frozenset({"path", "offset", "limit"}),
         destructive=False,
         doc="reads files",
     ),
     InTreeTool(
         "Glob",
-        SubjectKind.PATH,
+        _PATH,
         frozenset({"pattern", "path", "include_ignored"}),
         destructive=False,
         doc="finds files by name",
     ),
     InTreeTool(
         "Grep",
-        SubjectKind.PATH,
+        _PATH,
         frozenset({"pattern", "path", "glob", "type", "mode", "context", "ignore_case", "literal"})
         | {"multiline", "limit", "include_ignored"},
         destructive=False,
@@ -60,29 +72,28 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     ),
     InTreeTool(
         "Write",
-        SubjectKind.PATH,
+        _PATH,
         frozenset({"path", "content", "stamp", "create_directories"}),
         destructive=True,
         doc="writes whole files",
     ),
     InTreeTool(
         "Edit",
-        SubjectKind.PATH,
+        _PATH,
         frozenset({"path", "old", "new", "stamp", "replace_all"}),
         destructive=True,
         doc="changes files",
     ),
     InTreeTool(
         "Bash",
-        SubjectKind.COMMAND,
+        MappingProxyType({"command": SubjectKind.COMMAND, "directory": SubjectKind.PATH}),
         frozenset({"command", "directory", "timeout"}),
         destructive=True,
         doc="runs programs",
-        line="command",
     ),
     InTreeTool(
         "WebFetch",
-        SubjectKind.URL,
+        MappingProxyType({"url": SubjectKind.URL}),
         frozenset({"url", "max_characters"}),
         destructive=False,
         doc="fetches pages from the web",

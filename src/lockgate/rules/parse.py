@@ -27,7 +27,7 @@ from lockgate.rules.brackets import Part, inner, parts
 from lockgate.rules.command.pattern import CommandPattern, CommandPatternError
 from lockgate.rules.exact import exactly
 from lockgate.rules.in_tree import IN_TREE, InTreeTool
-from lockgate.rules.matcher import Parameter, SubjectPattern
+from lockgate.rules.matcher import Parameter, SubjectPattern, ValuePattern
 from lockgate.rules.parameters import ValuePatternError, parse_value
 from lockgate.rules.path import PathPatternError
 from lockgate.rules.pattern import PatternError, parse_pattern
@@ -35,7 +35,7 @@ from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule
 from lockgate.rules.terms import check_terms
 from lockgate.rules.url import UrlPattern, UrlPatternError
-from lockgate.rules.values import ExactValue
+from lockgate.rules.values import AnyValue, ExactValue, PathValue, UrlValue
 from lockgate.schema.spelling import nearest
 from lockgate.tools.subject import SubjectKind
 
@@ -146,7 +146,7 @@ class _Reader:
             )
         if ours is not None and not self._names_argument(ours, begun):
             return self._with_subject(rule, ours, opening)
-        return self._with_parameters(rule, ours, opening)
+        return self._with_parameters(rule, ours, opening, exact=exact)
 
     @staticmethod
     def _names_argument(tool: InTreeTool, begun: str) -> bool:
@@ -185,7 +185,9 @@ class _Reader:
         except (CommandPatternError, PathPatternError, UrlPatternError) as error:
             raise PatternError(error.message, part.at, error.hint) from None
 
-    def _with_parameters(self, rule: Rule, tool: InTreeTool | None, opening: int) -> Rule:
+    def _with_parameters(
+        self, rule: Rule, tool: InTreeTool | None, opening: int, *, exact: bool
+    ) -> Rule:
         found = [part for part in parts(self._text, opening) if part.text or rule.tool]
         if len(found) == 1 and not found[0].text:
             return rule  # an exact rule for a call without arguments
@@ -207,14 +209,41 @@ class _Reader:
                 )
             except (ValuePatternError, PathPatternError, UrlPatternError) as error:
                 raise PatternError(error.message, value.at, error.hint) from None
-            if tool is not None and name == tool.line and not isinstance(pattern, ExactValue):
+            if tool is not None and (kind := tool.subjects.get(name)) is not None:
+                self._check_kind(tool, kind, name, value, pattern, exact=exact)
+            read[name] = Parameter(name, pattern)
+        return replace(rule, parameters=tuple(read.values()), rest=rest)
+
+    def _check_kind(
+        self,
+        tool: InTreeTool,
+        kind: SubjectKind,
+        name: str,
+        value: Part,
+        pattern: ValuePattern,
+        *,
+        exact: bool,
+    ) -> None:
+        """Refuse a pattern that goes by the letter where a tool of ours goes by what it means."""
+        literal = isinstance(pattern, ExactValue)
+        if kind is SubjectKind.COMMAND:
+            if not literal:
                 raise PatternError(
                     f"takes the line in {name!r} for any text, in which a command can hide",
                     value.at,
                     f"write {tool.name}(git status:*) for a command, or the whole line in quotes",
                 )
-            read[name] = Parameter(name, pattern)
-        return replace(rule, parameters=tuple(read.values()), rest=rest)
+            return
+        if isinstance(pattern, AnyValue) or (literal and exact):
+            return
+        if not isinstance(pattern, PathValue if kind is SubjectKind.PATH else UrlValue):
+            path = kind is SubjectKind.PATH
+            raise PatternError(
+                f"takes the {'path' if path else 'address'} in {name!r} for any text",
+                value.at,
+                f"write {name}={'path:./docs/**' if path else 'domain:example.com'}, which goes by"
+                f" where it leads",
+            )
 
     def _named(self, part: Part, opening: int) -> tuple[str, Part]:
         """The name of an argument, and its pattern."""

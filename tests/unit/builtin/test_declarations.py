@@ -78,8 +78,9 @@ def jsonschema_rs_dialect() -> str:
 def test_rules_know_the_tool_as_it_is(tool: Tool) -> None:
     """What rules are checked against when a configuration is loaded is the tool's own."""
     known = IN_TREE[tool.name]
-    first = tool.definition.subjects[0]
-    assert known.subject is first.kind
+    subjects = [(subject.parameter, subject.kind) for subject in tool.definition.subjects]
+    assert list(known.subjects.items()) == subjects
+    assert known.subject is subjects[0][1]
     assert known.parameters == set(tool.definition.input_schema["properties"])
     assert known.destructive is tool.is_destructive
 

@@ -241,7 +241,7 @@ def test_a_subject_is_read_by_the_kind_of_its_tool(
     ("text", "named", "rest"),
     [
         ('Bash(command="git add . && git push")', {"command": '"git add . && git push"'}, False),
-        ("Bash(directory = x)", {"directory": "x"}, False),
+        ("Bash(directory = path:x)", {"directory": "path:x"}, False),
         ("Read(path=path:./docs/**, limit=3)", {"path": "path:./docs/**", "limit": "3"}, False),
         ("Bash(...)", {}, True),
         ("Bash( ... )", {}, True),
@@ -279,6 +279,35 @@ def test_a_line_is_no_text_for_a_pattern(value: str, decision: Decision) -> None
         'Bash(command="git status; ls")', decision, destructive=decision is Decision.ALLOW
     )
     assert exact.parameters[0].pattern.allows("git status; ls", None)
+
+
+@pytest.mark.parametrize("decision", list(Decision))
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("Read(path=docs/*)", "takes the path in 'path' for any text", "path=path:./docs/**"),
+        ('Read(path="docs/a")', "takes the path", "path=path:"),
+        ("Read(path=text:docs/a)", "takes the path", "path=path:"),
+        ("Bash(directory=site, ...)", "takes the path in 'directory'", "directory=path:"),
+        ("WebFetch(url=text:https://a.org/*)", "takes the address in 'url'", "url=domain:"),
+        ("WebFetch(url=path:./x)", "takes the address", "url=domain:"),
+        ("Grep(path=domain:a.org)", "takes the path", "path=path:"),
+    ],
+)
+def test_what_a_tool_of_ours_resolves_is_no_text(
+    decision: Decision, text: str, message: str, hint: str
+) -> None:
+    """By the letter a link, or a host in another spelling, is something else than it is."""
+    found = problem(text, decision, destructive=False, places=PLACES)
+    assert message in found.message
+    assert hint in (found.hint or "")
+
+
+def test_an_exact_rule_says_paths_by_the_letter() -> None:
+    """It only answers where no link leads elsewhere."""
+    text = 'Write(path="docs/a", content="x")'
+    rule = parse_rule(text, Decision.ALLOW, exact=True, destructive=True, places=PLACES)
+    assert len(rule.parameters) == 2
 
 
 def test_without_places_a_path_is_an_error() -> None:
