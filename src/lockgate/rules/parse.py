@@ -256,6 +256,12 @@ class _Reader:
             name, end = _unquoted(quoted[1], part.at), quoted.end()
         elif plain := _NAME.match(part.text):
             name, end = plain[1], plain.end()
+        elif part.at > opening + 1 and self._text[opening + 1 : part.at].strip():
+            raise PatternError(
+                "has something other than name=pattern behind a comma",
+                part.at,
+                "a comma of a pattern stands in double quotes, or behind a backslash",
+            )
         else:
             raise PatternError(
                 "has brackets without name=pattern in them", part.at, _hint(head, part.text)

@@ -94,6 +94,7 @@ def test_every_form_is_read(
         ('mcp__git__log(""=1)', 15, "has an empty name"),
         (r'mcp__git__log("\x"=1)', 15, "has a name that is no JSON text"),
         ("mcp__git__log(x=)", 17, "is empty"),
+        ("mcp__git__log(x=a, b)", 20, "has something other than name=pattern behind a comma"),
         ("mcp__git__log(x=1,)", 19, "has nothing between two commas"),
         ("mcp__git__log(x=1, x=2)", 20, "has the argument 'x' twice"),
         ("mcp__git__log(..., x=1)", 15, "has ... before its end"),
