@@ -56,6 +56,20 @@ class CallDecided:
 
 
 @dataclass(frozen=True, slots=True)
+class CallProgress:
+    """A call says how far it is; only of tools that report it, as often as they like."""
+
+    call_id: str
+    tool: str
+    progress: float
+    """So far, in whatever the tool counts."""
+    total: float | None = None
+    """In all; None if that is not known."""
+    message: str | None = field(default=None, repr=False)
+    """In words, which may be a stranger's."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallFinished:
     """A call has its result, whole; or waits for an answer that will come elsewhere."""
 
@@ -74,7 +88,9 @@ class TurnFinished:
     reason: str | None = None
 
 
-Event: TypeAlias = TurnStarted | ModelText | CallStarted | CallDecided | CallFinished | TurnFinished
+Event: TypeAlias = (
+    TurnStarted | ModelText | CallStarted | CallDecided | CallProgress | CallFinished | TurnFinished
+)
 
 Sink: TypeAlias = Callable[[Event], None]
 

@@ -16,6 +16,7 @@ from lockgate.agent.clip import clip_batch
 from lockgate.agent.events import (
     CallDecided,
     CallFinished,
+    CallProgress,
     CallStarted,
     ModelText,
     Sink,
@@ -38,7 +39,7 @@ from lockgate.calls.leash import Leash
 from lockgate.calls.records import DecisionRecord
 from lockgate.errors import PeerError
 from lockgate.policy.ceiling import shown
-from lockgate.tools.context import Execution, InterruptToken
+from lockgate.tools.context import Execution, InterruptToken, ProgressSink
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ErrorKind, ToolResult
 
@@ -212,10 +213,7 @@ class _Loop:
 
     async def _make(self, wanted: Sequence[ToolCall]) -> _End | None:
         turn = self._turn
-        calls = [
-            Call(self._new_call_id(), w.name, w.arguments, turn.execution, None, self._stop.token)
-            for w in wanted
-        ]
+        calls = [self._call(w, turn) for w in wanted]
         results = await run_batch(self._invoke, calls, turn.snapshot)
         self._record(wanted, [call.id for call in calls], results)
         if (stopped := self._stopped()) is not None:
@@ -237,6 +235,19 @@ class _Loop:
                 f"the same call of {stalled} failed {self._limits.repeated_failures} times",
             )
         return None
+
+    def _call(self, wanted: ToolCall, turn: Turn) -> Call:
+        """The call that the model wants; its progress is asked for if anybody watches the turn."""
+        identity, name, given = self._new_call_id(), wanted.name, wanted.arguments
+        progress = None if turn.sink is ignore else self._watched(identity, name)
+        return Call(
+            identity, name, given, turn.execution, None, self._stop.token, progress=progress
+        )
+
+    def _watched(self, identity: str, name: str) -> ProgressSink:
+        return lambda so_far, total, message: self._emit(
+            CallProgress(identity, name, so_far, total, message)
+        )
 
     async def _invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
         """One call down the road, told to the sink as it happens."""

@@ -25,7 +25,8 @@ from lockgate.policy.approval import Answer
 from lockgate.policy.ceiling import whole
 from lockgate.rules.offers import bind_offer
 from lockgate.settings.config import Config
-from lockgate.tools.context import Bounds, Environment, Execution
+from lockgate.tools.context import Bounds, Environment, Execution, ProgressSink
+from lockgate.tools.progress import guarded
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ToolResult
 from lockgate.tools.tool import Tool
@@ -107,19 +108,27 @@ class Gate:
         return self._snapshot().tools
 
     async def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: ProgressSink | None = None,
     ) -> ToolResult | Suspended:
         """Make one call down the whole road.
 
         `name` is the registered name. `timeout` bounds the execution in seconds; waiting for a
-        person is not counted. A refusal, a failure or a time-out is an error result, never an
-        exception. `Suspended` means that an approver will answer elsewhere. Raises `LocalError`
-        for a name that is no string and a timeout that is no number over 0, after closing, and on
-        another loop or thread. Cancellation passes through, and so does what ends a program
-        (KeyboardInterrupt, SystemExit) if a tool or an approver raises it; it is recorded.
+        person is not counted. `progress` is told how far the call is, by a tool that reports that:
+        so far, in all or None, in words or None; if it fails, that is logged and harms nothing. A
+        refusal, a failure or a time-out is an error result, never an exception. `Suspended` means
+        that an approver will answer elsewhere. Raises `LocalError` for a name that is no string and
+        a timeout that is no number over 0, after closing, and on another loop or thread.
+        Cancellation passes through, and so does what ends a program (KeyboardInterrupt, SystemExit)
+        if a tool or an approver raises it; it is recorded.
         """
         snapshot = self._snapshot()
-        return await self._invoker.invoke(self._call(name, arguments, snapshot, timeout), snapshot)
+        call = self._call(name, arguments, snapshot, timeout, progress)
+        return await self._invoker.invoke(call, snapshot)
 
     def explain(self, name: str, arguments: Mapping[str, Any] | None = None) -> Explanation:
         """What `call` would do and exactly why. Runs nothing and asks nobody (B-05).
@@ -197,6 +206,7 @@ class Gate:
         arguments: Mapping[str, Any] | None,
         snapshot: Snapshot,
         timeout: float | None,
+        progress: ProgressSink | None = None,
     ) -> Call:
         plan = self._plan
         _must_be(name, str, "name")
@@ -214,7 +224,7 @@ class Gate:
         )
         return Call(
             self._runtime.make_id(), name, {} if arguments is None else arguments, execution,
-            timeout=timeout,
+            timeout=timeout, progress=None if progress is None else guarded(progress),
         )  # fmt: skip
 
     def __repr__(self) -> str:

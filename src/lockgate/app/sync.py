@@ -23,6 +23,7 @@ from lockgate.errors import LocalError
 from lockgate.mcp.host.manager import Manager
 from lockgate.policy.approval import Answer
 from lockgate.settings.config import Config
+from lockgate.tools.context import ProgressSink
 from lockgate.tools.result import ToolResult
 from lockgate.tools.tool import Tool
 
@@ -132,10 +133,16 @@ class SyncGate:
         return self._loop.wait(tools())
 
     def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: ProgressSink | None = None,
     ) -> ToolResult | Suspended:
-        """See `Gate.call`."""
-        return self._loop.wait(self._gate.call(name, arguments, timeout=timeout))
+        """See `Gate.call`; `progress` is called on the gate's own thread."""
+        call = self._gate.call(name, arguments, timeout=timeout, progress=progress)
+        return self._loop.wait(call)
 
     def explain(self, name: str, arguments: Mapping[str, Any] | None = None) -> Explanation:
         """See `Gate.explain`."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from lockgate.tools.context import Execution, InterruptToken
+from lockgate.tools.context import Execution, InterruptToken, ProgressSink
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -23,6 +23,8 @@ class Call(msgspec.Struct, frozen=True):
     interrupt: InterruptToken | None = None
     timeout: float | None = None
     """Seconds for the execution itself, waiting for a person not counted; None: the tool's own."""
+    progress: ProgressSink | None = None
+    """Who is told how far it is; None: nobody, and then no server is asked to tell."""
 
 
 class Suspended(msgspec.Struct, frozen=True):

@@ -338,6 +338,7 @@ class Invoker:
                 deadline=deadline,
                 subjects=run.subjects,
                 parent_call=call.parent_call,
+                progress=call.progress,
             )
         )
         while True:
@@ -385,6 +386,7 @@ def _with_arguments(call: Call, taken: Taken) -> Call:
         call.parent_call,
         call.interrupt,
         call.timeout,
+        call.progress,
     )
 
 

@@ -7,11 +7,16 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
 import msgspec
 
 from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.traits import SideEffectLevel
+
+ProgressSink: TypeAlias = Callable[[float, float | None, str | None], None]
+"""Is told how far a call is: so far, in all or None, in words or None; the words may be a
+stranger's. Called on the event loop, and must return quickly."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
@@ -112,3 +117,5 @@ class ToolContext(msgspec.Struct, frozen=True):
     subjects: Subjects = NO_SUBJECTS
     """What the decision was made on: to be used as resolved, and never resolved again."""
     parent_call: str | None = None
+    progress: ProgressSink | None = None
+    """To be told how far the call is, as often as there is news; None: nobody wants to know."""

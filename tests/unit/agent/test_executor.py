@@ -11,6 +11,7 @@ from lockgate.agent.clip import clip
 from lockgate.agent.events import (
     CallDecided,
     CallFinished,
+    CallProgress,
     CallStarted,
     Event,
     ModelText,
@@ -247,3 +248,19 @@ def test_reprs_hold_neither_arguments_nor_results() -> None:
         RunResult("", RunStatus.ANSWERED, "e", transcript=messages),
     )
     assert not any("abc" in repr(value) for value in values)
+
+
+async def test_progress_of_a_call_is_told_to_whoever_watches(tmp_path: Path) -> None:
+    """Under the id of the call; a turn that nobody watches asks no tool for it."""
+    tool = _reader()
+    events: list[Event] = []
+    async with Workbench(tmp_path, [tool]) as bench:
+        agent = bench.agent(FakeModel([asking("look"), ModelReply("1"), asking("look")]))
+        await agent.run("go", sink=events.append)
+        await agent.run("go")
+    watched, unwatched = tool.contexts
+    assert unwatched.progress is None
+    assert watched.progress is not None
+    watched.progress(1.0, 2.0, "half")
+    started = next(event for event in events if isinstance(event, CallStarted))
+    assert events[-1] == CallProgress(started.call_id, "look", 1.0, 2.0, "half")

@@ -80,3 +80,38 @@ async def test_a_model_and_a_source_are_what_they_should_be(tmp_path: Path) -> N
     with pytest.raises(LocalError, match="source must be a Config, a path or None, not int"):
         async with lockgate.open(5):  # pyright: ignore[reportArgumentType] - on purpose
             pass
+
+
+@lockgate.tool(level="read-only")
+async def count(to: int, context: lockgate.ToolContext) -> str:
+    """Count, and say how far it is."""
+    for so_far in range(to):
+        if context.progress is not None:
+            context.progress(so_far, to, "counting")
+    return "done"
+
+
+async def test_progress_of_a_call_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A tool of ours reports as one of a server does; a sink that fails harms nothing."""
+    told: list[tuple[float, float | None, str | None]] = []
+
+    def sink(so_far: float, total: float | None, message: str | None) -> None:
+        told.append((so_far, total, message))
+        raise ValueError(f"secret {message}")
+
+    async with lockgate.open(lockgate.Config(state_dir=tmp_path), tools=[count]) as gate:
+        done = lockgate.ToolResult.of("done")
+        assert await gate.call("count", {"to": 2}) == done
+        assert await gate.call("count", {"to": 2}, progress=sink) == done
+    assert told == [(0, 2, "counting"), (1, 2, "counting")]
+    assert caplog.text.count("a progress sink failed: ValueError") == 2
+    assert "secret" not in caplog.text
+
+
+def test_progress_of_a_waited_for_call_is_told(tmp_path: Path) -> None:
+    """The same without a loop of one's own."""
+    told: list[float] = []
+    config = lockgate.Config(state_dir=tmp_path)
+    with lockgate.open_sync(config, tools=[count]) as gate:
+        gate.call("count", {"to": 3}, progress=lambda so_far, total, message: told.append(so_far))
+    assert told == [0, 1, 2]

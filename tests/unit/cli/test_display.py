@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.agent.events import CallDecided, CallFinished, CallStarted, Event, ModelText
+from lockgate.agent.events import (
+    CallDecided,
+    CallFinished,
+    CallProgress,
+    CallStarted,
+    Event,
+    ModelText,
+)
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord, ReasonRecord
 from lockgate.cli.display import Display
@@ -118,3 +125,30 @@ def test_what_was_broken_off_is_told(what: str, level: str | None, told: bool) -
     said.clear()
     display.broken_off()
     assert [line[:16] for line in said] == (["  [1] t was sent"] if told else [])
+
+
+def test_progress_is_a_line_for_each_further_tenth() -> None:
+    """A server may report thousands of times: what is new to a person is told."""
+    events = [CallProgress("a", "t", n, 1000) for n in range(1001)]
+    lines = shown(CallStarted("a", "t", {}), *events)
+    assert lines[1:3] == ["  [1] t: 0 of 1000", "  [1] t: 100 of 1000"]
+    assert len(lines) == 1 + 11
+    back = [CallProgress("a", "t", n, 10) for n in (5, 4, 5, 6)]
+    assert shown(*back) == ["  [1] t: 5 of 10", "  [1] t: 6 of 10"]
+
+
+def test_progress_without_a_total_is_told_less_and_less_often() -> None:
+    """At the 1st, 2nd, 4th, 8th notice; odd totals count as none."""
+    for total in (None, 0, -1, 1):
+        lines = shown(*(CallProgress("a", "t", n + 2, total) for n in range(1000)))
+        assert len(lines) == 10
+    assert shown(CallProgress("a", "t", 1.5))[0] == "  [1] t: 1.5"
+    assert shown(CallProgress("a", "t", 1e308, 1e308))[0] == "  [1] t: 1e+308 of 1e+308"
+
+
+def test_words_of_progress_are_made_visible_and_cut() -> None:
+    """They are a stranger's."""
+    (line,) = shown(CallProgress("a", "t", 1, 2, "\x1b[2J\n\u202e" + "x" * 1000))
+    assert line.isprintable()
+    assert len(line) < 300
+    assert "\\x1b[2J\\n\\u202e" in line

@@ -24,11 +24,14 @@ from lockgate.mcp.client.inbound import Handler, Inbound, Listener
 from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
+from lockgate.mcp.client.progress import Tracked
 from lockgate.mcp.client.receiver import FrameReceiver
 from lockgate.mcp.client.renewal import Renewal
+from lockgate.mcp.client.serverlog import MESSAGE, ServerLog
 from lockgate.mcp.protocol import outgoing
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
+from lockgate.mcp.protocol.progress import PROGRESS
 from lockgate.mcp.protocol.session import Event, Session
 from lockgate.mcp.transport.base import Link, SessionEnded, Transport
 
@@ -70,7 +73,8 @@ class Connection:
         self._failures = Failures(peer)
         self._pending = PendingRequests(self._failures, journal)
         self._outbox = Outbox(peer, request_timeout)
-        self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal)
+        concerns = {PROGRESS: self._pending.progressed, MESSAGE: ServerLog(journal)}
+        self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal, concerns)
         self._receiver = FrameReceiver(journal, self._pending, self._inbound, self._lost)
         self._dialect: Dialect | None = None
         self._renewal: Renewal | None = None
@@ -187,13 +191,15 @@ class Connection:
         timeout: float | None = None,
         withdraw: bool = True,
         renew: bool = True,
+        tracked: Tracked | None = None,
     ) -> Answer:
         """The same, but an error that the peer answered is returned.
 
         Given up or cancelled, the protocol's cancel signal is sent, unless `withdraw` is False:
         `initialize` must never be cancelled (2025-11-25, basic/utilities/cancellation), and a
         legacy server may break over anything that comes before it. A request of a session that has
-        ended is made once more in a new one, unless `renew` is False.
+        ended is made once more in a new one, unless `renew` is False. `tracked` is whom its
+        progress concerns; the frame has to ask for it.
         """
         loop = self._check_loop()
         link = self._link
@@ -209,6 +215,9 @@ class Connection:
             loop.time() + limit,
         )
         generation = 0 if self._renewal is None else self._renewal.generation
+        if tracked is not None:
+            tracked.begin(waiting.due - limit, limit)
+            waiting.tracked = tracked
         self._pending.add(identity, waiting)
         try:
             await link.send(message)
@@ -228,9 +237,12 @@ class Connection:
             if renew and isinstance(result, SessionEnded) and self._renewal is not None:
                 await self._renewed(self._renewal, generation, waiting.due)
                 left = waiting.due - loop.time()
-                return await self.exchange(make, timeout=left, withdraw=withdraw, renew=False)
+                return await self.exchange(
+                    make, timeout=left, withdraw=withdraw, renew=False, tracked=tracked
+                )
             raise result
         if result is None:
+            limit = limit if tracked is None else tracked.allowed
             self._pending.drop(identity)
             self._withdraw(link, identity, f"no answer within {limit:g} s", tell=withdraw)
             raise self._timed_out(message, limit, link, sent=True)

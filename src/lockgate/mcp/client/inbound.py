@@ -3,22 +3,23 @@
 `ping` is answered at once. A request is answered by the handler that the host registered for its
 method, else refused with "method not found", also just before closing: a server that is left
 waiting for `roots/list` can stay alive for a minute. Notifications go to every listener in the
-order they came in; one that fails harms neither the others nor the reader.
+order they came in; one that fails harms neither the others nor the reader. A request that the
+server cancels is not handled any further.
 """
 
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias, cast
 
 from msgspec import Raw
 
-from lockgate.mcp.client.journal import Journal
+from lockgate.mcp.client.journal import Journal, trace
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.protocol import jsonrpc
-from lockgate.mcp.protocol.outgoing import answer_request
+from lockgate.mcp.protocol.outgoing import CANCELLED, answer_request
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
 """Answers one method that servers may call: decoded params (None if absent) to a JSON result.
@@ -33,6 +34,10 @@ Listener: TypeAlias = Callable[[str, str, Any], None]
 Called on the event loop between two frames, so it must return quickly. Never called again once
 the connection is closed.
 """
+
+Concern: TypeAlias = Callable[[Any], None]
+"""What the client itself does about a notification: decoded params, or None. Must not raise."""
+NOTHING: Mapping[str, Concern] = MappingProxyType({})
 
 CLOSING = "the client is closing"
 """What a server is told that asks at the end."""
@@ -50,12 +55,15 @@ class Inbound:
         handlers: Mapping[str, Handler],
         listeners: Sequence[Listener],
         journal: Journal,
+        concerns: Mapping[str, Concern] = NOTHING,
     ) -> None:
+        """`concerns` is what is done here about a notification, by method, before listeners."""
         self._peer = peer
         self._outbox = outbox
         self._handlers = dict(handlers)
         self._listeners = tuple(listeners)
         self._journal = journal
+        self._concerns = {CANCELLED: self._cancelled, **concerns}
         self._handling: dict[asyncio.Task[None], jsonrpc.Request] = {}
         self._ending = False
 
@@ -78,29 +86,41 @@ class Inbound:
         task.add_done_callback(self._handling.pop)
 
     def notification(self, notification: jsonrpc.Notification) -> None:
-        """Tell every listener."""
-        if not self._listeners:
+        """Do what has to be done about it, and tell every listener."""
+        concern = self._concerns.get(notification.method)
+        if concern is None and not self._listeners:
             return
         params = self._decoded(notification.method, notification.params)
+        if concern is not None:
+            concern(params)
         for listener in self._listeners:
             try:
                 listener(self._peer, notification.method, params)
             except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
                 what = f"a listener failed on {notification.method[:80]}"
-                self._journal.error(f"{what}: {_trace(error)}")
+                self._journal.error(f"{what}: {trace(error)}")
 
     def unreadable(self, asked: jsonrpc.RequestId, why: str) -> None:
         """Refuse a request that can not be read, so that nobody waits for it."""
         text = f"the request is {why}"
         self._outbox.put(jsonrpc.error_response(asked, jsonrpc.INVALID_REQUEST, text))
 
+    def _cancelled(self, params: Any) -> None:
+        """The server does not want an answer any more; one that is late hears nothing."""
+        fields = cast("dict[str, Any]", params) if type(params) is dict else {}
+        asked = fields.get("requestId")
+        for task, request in self._handling.items():
+            if request.id == asked and type(request.id) is type(asked):
+                task.cancel()
+
     def refuse_open(self) -> None:
         """Refuse and cancel what is still being handled: the connection ends. Idempotent."""
         if not self._ending:
             self._ending = True
             for task, request in tuple(self._handling.items()):
-                task.cancel()
-                self._refuse(request, CLOSING)
+                if not task.cancelling():  # else the server wants no answer any more
+                    task.cancel()
+                    self._refuse(request, CLOSING)
 
     async def ended(self) -> None:
         """Return when no handler runs any more, at most a second after they were cancelled."""
@@ -116,7 +136,7 @@ class Inbound:
             answer = jsonrpc.response(request.id, await handler(params))
         except Exception as error:  # noqa: BLE001 - foreign code; the server needs an answer
             what = f"the handler of {request.method[:80]} failed"
-            self._journal.error(f"{what}: {_trace(error)}")
+            self._journal.error(f"{what}: {trace(error)}")
             self._refuse(request, "the request could not be handled")
         else:
             self._outbox.put(answer)
@@ -132,9 +152,3 @@ class Inbound:
         except jsonrpc.Unreadable as problem:
             self._journal.noise("params", f"sent params of {method[:80]} that are {problem.reason}")
             return None
-
-
-def _trace(error: Exception) -> str:
-    """What was raised and where. Not its text: that may hold what the server sent or was sent."""
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {where.filename}:{where.lineno}"

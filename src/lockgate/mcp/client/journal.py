@@ -7,6 +7,7 @@ warning that says how many there were, and the others are for debugging.
 from __future__ import annotations
 
 import logging
+import traceback
 from collections import Counter
 
 from lockgate.process.hidden import NOTHING, Hidden
@@ -21,6 +22,11 @@ class Journal:
     """The log of one server, over all links to it."""
 
     __slots__ = ("_counts", "_hidden", "_peer", "_warned_at")
+
+    @property
+    def peer(self) -> str:
+        """The configured name of the server."""
+        return self._peer
 
     def __init__(self, peer: str, hidden: Hidden = NOTHING) -> None:
         """`hidden` is what no line may hold."""
@@ -53,8 +59,19 @@ class Journal:
         """`text` as it may be shown."""
         return self._hidden.line(text, LIMIT)
 
+    def cut(self, text: str) -> str:
+        """The same for a text that may be long: only its beginning is looked at."""
+        text = self._hidden.hide(text[: 3 * LIMIT], cut_after=len(text) > 3 * LIMIT)
+        return self.line(text)
+
 
 def _is_power_of_ten(count: int) -> bool:
     while count % 10 == 0:
         count //= 10
     return count == 1
+
+
+def trace(error: Exception) -> str:
+    """What was raised and where. Not its text: that may hold what the server sent or was sent."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {where.filename}:{where.lineno}"

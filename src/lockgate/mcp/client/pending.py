@@ -16,8 +16,10 @@ from msgspec import Raw
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.failures import Failures
-from lockgate.mcp.client.journal import Journal
+from lockgate.mcp.client.journal import Journal, trace
+from lockgate.mcp.client.progress import Tracked
 from lockgate.mcp.protocol.jsonrpc import Failure, RequestId, Response
+from lockgate.mcp.protocol.progress import Progress, read_progress
 
 Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
@@ -33,6 +35,8 @@ class Waiting(msgspec.Struct):
     """The task that waits until its frame can be written; None once that is done."""
     due: float
     """Loop time at which it is given up."""
+    tracked: Tracked | None = None
+    """Whom its progress concerns, if anybody."""
     _cut_off: int | None = None
 
     def settle(self, what: Answer | PeerError | None) -> None:
@@ -48,6 +52,13 @@ class Waiting(msgspec.Struct):
         else:
             self._cut_off = self.sender.cancelling()
             self.sender.cancel()
+
+    def heard(self, progress: Progress, now: float) -> None:
+        """There is progress. Raises what the listener raises."""
+        if self.tracked is not None and not self.answer.done():
+            if self.due < math.inf:
+                self.due = self.tracked.due(now, self.due)
+            self.tracked.tell(progress)
 
     def cut_off(self) -> bool:
         """Whether the cancellation that has arrived is the clock's alone, and takes it back."""
@@ -116,6 +127,21 @@ class PendingRequests:
         waiting = self._open.pop(identity, None)
         if waiting is not None:
             waiting.settle(error)
+
+    def progressed(self, params: Any) -> None:
+        """A progress notification came, of whatever request and however odd (PB-143)."""
+        progress = read_progress(params)
+        if isinstance(progress, str):
+            self._journal.noise("progress", f"sent progress that {progress}, ignored")
+            return
+        waiting = self._open.get(progress.token)
+        if waiting is None or waiting.tracked is None:
+            self._journal.debug(f"progress of {str(progress.token)[:80]} ignored: nobody waits")
+            return
+        try:
+            waiting.heard(progress, asyncio.get_running_loop().time())
+        except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
+            self._journal.error(f"a listener failed on progress: {trace(error)}")
 
     def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
         """An answer came that can not be used; the one who waits is told at once."""

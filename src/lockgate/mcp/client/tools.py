@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.progress import ProgressListener, Tracked
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.claims import Claims
-from lockgate.mcp.protocol.jsonrpc import Unreadable
+from lockgate.mcp.protocol.jsonrpc import Outgoing, Unreadable
 from lockgate.mcp.protocol.results import (
     CallResult,
     LeftOut,
@@ -79,22 +80,36 @@ class ToolClient:
         *,
         timeout: float | None = None,
         carry: Carry | None = None,
+        progress: ProgressListener | None = None,
+        at_most: float | None = None,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
-        `timeout` in seconds, None is the server's request timeout; progress does not extend it. The
-        arguments are sent as they are; `carry`, which must not raise, gives what goes with them.
+        `timeout` in seconds, None is the server's request timeout. `progress` is told how far it
+        is. `at_most` lets progress extend the timeout: each time by as much again, to that many
+        seconds in all. Without either of them no progress is asked for. The arguments are sent as
+        they are; `carry`, which must not raise, gives what goes with them.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
         connection = session.connection
         call_tool = connection.dialect.call_tool
-        answer = await connection.exchange(
-            (lambda id: call_tool(id, name, arguments))
-            if carry is None
-            else (lambda id: call_tool(id, name, arguments, carry(id))),
-            timeout=timeout,
-        )
+        if progress is None and at_most is None:
+            answer = await connection.exchange(
+                (lambda id: call_tool(id, name, arguments))
+                if carry is None
+                else (lambda id: call_tool(id, name, arguments, carry(id))),
+                timeout=timeout,
+            )
+        else:
+
+            def tracked(id: int) -> Outgoing:
+                carried = None if carry is None else carry(id)
+                return call_tool(id, name, arguments, carried, progress=True)
+
+            answer = await connection.exchange(
+                tracked, timeout=timeout, tracked=Tracked(progress, at_most)
+            )
         result = parse_call_result(connection.result_of(answer))
         if result.asks_for_input and session.revision.reads_result_type:
             raise PeerError(

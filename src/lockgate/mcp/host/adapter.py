@@ -64,6 +64,7 @@ class McpTool(Tool):
         self._original = listed.name
         self._ruling = ruling
         self._timeout = settings.request_timeout
+        self._at_most = settings.progress_extends
         self._lane = f"server:{settings.name}" if settings.lane == "server" else None
         self._definition = ToolDefinition(
             name=server_tool_name(settings.name, listed.name),
@@ -122,7 +123,7 @@ class McpTool(Tool):
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolResult | Outcome:
-        client, timeout = self._client, self._timeout
+        client, timeout, at_most = self._client, self._timeout, self._at_most
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
         if context.deadline is not None:
@@ -131,11 +132,19 @@ class McpTool(Tool):
                 text = "the time for this call was over before it was sent"
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
             timeout = min(timeout, left)
+            at_most = None if at_most is None else min(at_most, left)
         tracing, carry = self._tracing, None
         if tracing is not None:
             carry = tracing.carrier(context, self._revision, self._network)
         try:
-            result = await client.call(self._original, arguments, timeout=timeout, carry=carry)
+            result = await client.call(
+                self._original,
+                arguments,
+                timeout=timeout,
+                carry=carry,
+                progress=context.progress,
+                at_most=at_most,
+            )
         except Unwritable as error:
             refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
             return Outcome(refused, Fate.NOT_SENT)

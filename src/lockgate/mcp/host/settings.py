@@ -69,6 +69,9 @@ class ServerSettings:
     endpoint: Endpoint
     request_timeout: float = 30.0
     """Seconds that one request may take, queueing and writing included (S3-21)."""
+    progress_extends: float | None = None
+    """Seconds that a call may take in all while the server reports progress, which gives it
+    `request_timeout` anew each time. None: progress extends nothing."""
     annotation_trust: AnnotationTrust = AnnotationTrust.IGNORE
     required: bool = False
     expect_tools: tuple[str, ...] = ()
@@ -86,3 +89,7 @@ class ServerSettings:
             )
         if not 0 < self.request_timeout <= 86_400:
             raise ValueError("requestTimeout must be over 0 and at most 24h")
+        if self.progress_extends is not None and not (
+            self.request_timeout <= self.progress_extends <= 86_400
+        ):
+            raise ValueError("progressExtends must be at least requestTimeout and at most 24h")

@@ -17,6 +17,7 @@ from lockgate.mcp.protocol.eras import Era, Revision
 from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
 from lockgate.mcp.protocol.messages import v2025_11_25 as legacy
 from lockgate.mcp.protocol.messages import v2026_07_28 as modern
+from lockgate.mcp.protocol.progress import KEY
 
 DISCOVER = "server/discover"
 INITIALIZE = "initialize"
@@ -78,6 +79,8 @@ class Dialect:
         arguments: Mapping[str, Any],
         carried: Mapping[str, str] | None = None,
         mirrored: tuple[tuple[str, str], ...] = (),
+        *,
+        progress: bool = False,
     ) -> Outgoing:
         """`tools/call`, by the tool's original name.
 
@@ -85,16 +88,20 @@ class Dialect:
 
         `carried` is the trace context that goes into `_meta`, beside what the revision wants
         there: `traceparent` and `tracestate` (2026-07-28, basic: OpenTelemetry trace context).
+        `progress` asks for notifications of it, under the request's id.
         """
+        extra: Mapping[str, Any] | None = carried
+        if progress:
+            extra = {**(carried or {}), KEY: id}
         last, headers = self._call_headers
         if name != last:
             headers = self.revision.headers(CALL_TOOL, name)
             self._call_headers = name, headers
         if self._meta is not None:
-            meta = self._meta if not carried else _joined(self._meta, carried)
+            meta = self._meta if not extra else _joined(self._meta, extra)
             params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=meta)
-        elif carried:
-            params = legacy.CallToolRequestParams(name=name, arguments=arguments, meta=carried)
+        elif extra:
+            params = legacy.CallToolRequestParams(name=name, arguments=arguments, meta=extra)
         else:
             params = legacy.CallToolRequestParams(name=name, arguments=arguments)
         if mirrored:
@@ -164,6 +171,6 @@ def _meta(revision: Revision, client: ClientIdentity) -> Raw:
     return Raw(json.encode(meta))
 
 
-def _joined(meta: Raw, carried: Mapping[str, str]) -> Raw:
-    """Two objects in one, neither of them empty: `meta`, and after it what is carried."""
-    return Raw(bytes(meta)[:-1] + b"," + json.encode(carried)[1:])
+def _joined(meta: Raw, extra: Mapping[str, Any]) -> Raw:
+    """Two objects in one, neither of them empty: `meta`, and after it what is `extra`."""
+    return Raw(bytes(meta)[:-1] + b"," + json.encode(extra)[1:])

@@ -128,6 +128,25 @@ async def test_a_handler_that_still_runs_is_refused_at_the_end(server: LoopServe
     assert (await server.hears_answer("r"))["error"]["message"] == "the client is closing"
 
 
+@pytest.mark.parametrize(
+    "params", [{"requestId": "other"}, {"requestId": 1}, {"requestId": None}, {}, [1], None]
+)
+async def test_a_request_that_the_server_cancels_is_not_handled_any_further(
+    server: LoopServer, params: Any
+) -> None:
+    """`notifications/cancelled` for that very id, and for no other; it is not answered then."""
+    connection, cancelled = await _handling(server)
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+    await server.say({**note, "params": params})
+    await connection.exchange(lambda id: request(id, "ping"))
+    assert not cancelled.is_set()
+    await server.say({**note, "params": {"requestId": "r", "reason": "no need"}})
+    async with asyncio.timeout(5):
+        await cancelled.wait()
+    await connection.close()
+    assert server.answered("r") == []
+
+
 async def test_handlers_end_with_a_server_that_ends(server: LoopServer) -> None:
     """Nobody is left to answer: what is being handled is cancelled."""
     connection, cancelled = await _handling(server)
