@@ -104,6 +104,13 @@ class RecordingReceiver:
                 await self._wait()
         return self.oversize[0]
 
+    async def refusal(self, identity: int | str, *, timeout: float = PATIENCE) -> Failure:
+        """The error that answered a request without naming it. Raises TimeoutError."""
+        async with asyncio.timeout(timeout):
+            while identity not in self.refusals:
+                await self._wait()
+        return self.refusals[identity]
+
     async def end(self, *, timeout: float = PATIENCE) -> PeerError:
         """Why the link is closed, as soon as it is. Raises TimeoutError."""
         async with asyncio.timeout(timeout):

@@ -228,7 +228,8 @@ class _Negotiator:
             except PeerError as error:
                 finding = Finding(_found(error.fault), detail=str(error))
                 raise self._failed("agreed on a revision, and then failed", finding) from None
-        return ServerSession(connection, revision, self._profiles[found])
+        mirrors = revision.modern and connection.mirrors
+        return ServerSession(connection, revision, self._profiles[found], mirrors)
 
     def _reached(self, event: Event) -> None:
         """Note how far the conversation is; one that is over is told by the request."""

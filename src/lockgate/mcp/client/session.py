@@ -18,6 +18,9 @@ class ServerSession:
     """What is spoken, as agreed upon with the server."""
     profile: ServerProfile
     """What the server says of itself: name, version, capabilities, instructions."""
+    mirrors: bool = False
+    """Whether arguments have to be mirrored into headers where a tool's definition says so: the
+    revision knows that, and the transport has headers."""
     remarks: tuple[str, ...] = ()
     """What was odd about getting there, one sentence each."""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
 from lockgate.mcp.client.progress import ProgressListener, Tracked
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.claims import Claims
 from lockgate.mcp.protocol.jsonrpc import Outgoing, Unreadable
+from lockgate.mcp.protocol.param_headers import ParamHeaders
 from lockgate.mcp.protocol.results import (
     CallResult,
     LeftOut,
@@ -71,7 +74,9 @@ class ToolClient:
             if len(pages) == MAX_PAGES:
                 raise self._malformed(f"does not end its list of tools in {MAX_PAGES} pages")
             seen.add(cursor)
-        return _joined(pages, remarks)
+        listed = _joined(pages, remarks)
+        tools, unusable = usable(self._session, listed.tools)
+        return replace(listed, tools=tools, left_out=(*listed.left_out, *unusable))
 
     async def call(
         self,
@@ -80,6 +85,7 @@ class ToolClient:
         *,
         timeout: float | None = None,
         carry: Carry | None = None,
+        headers: ParamHeaders = NOTHING,
         progress: ProgressListener | None = None,
         at_most: float | None = None,
     ) -> CallResult:
@@ -88,12 +94,15 @@ class ToolClient:
         `timeout` in seconds, None is the server's request timeout. `progress` is told how far it
         is. `at_most` lets progress extend the timeout: each time by as much again, to that many
         seconds in all. Without either of them no progress is asked for. The arguments are sent as
-        they are; `carry`, which must not raise, gives what goes with them.
+        they are; `carry`, which must not raise, gives what goes with them. `headers` says which of
+        them go into headers too, see `mirroring`.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
         connection = session.connection
         call_tool = connection.dialect.call_tool
+        if headers.sources:
+            call_tool = partial(call_tool, mirrored=mirrored(headers, arguments))
         if progress is None and at_most is None:
             answer = await connection.exchange(
                 (lambda id: call_tool(id, name, arguments))

@@ -11,6 +11,7 @@ import msgspec
 from lockgate.content import Content, JSONObject, Text
 from lockgate.errors import Fate, LocalError, PeerError
 from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.mirroring import NOTHING, headers_of
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.host.ruling import Ruling
@@ -57,6 +58,7 @@ class McpTool(Tool):
         gives what the requests carry of a trace; None where nothing is traced."""
         is_there = isinstance(source, ServerSession)
         self._client = ToolClient(source) if is_there else None
+        self._headers = headers_of(source, listed) if is_there else NOTHING
         self._tracing = tracing
         self._revision = source.revision.name if is_there else ""
         self._network = settings.endpoint.network
@@ -142,6 +144,7 @@ class McpTool(Tool):
                 arguments,
                 timeout=timeout,
                 carry=carry,
+                headers=self._headers,
                 progress=context.progress,
                 at_most=at_most,
             )
