@@ -152,6 +152,20 @@ def test_under_block_yes_lets_nothing_in_that_was_left_out(project: Project) -> 
 
 
 @pytest.mark.req("B-06")
+def test_a_pin_of_a_tool_that_is_gone_is_told_and_stays(project: Project) -> None:
+    """A review is about what there is; taking a pin out is said with another command."""
+    project.add("s", SERVER)
+    project.run("pins", "accept", "s", "--yes")
+    project.servers.clear()
+    project.add("s", ScriptedServer(tools=SERVER.tools[1:]))
+    done = project.run("review", "s", "--yes")
+    assert done.returncode == 0
+    assert "get_user is pinned, and not listed any more" in done.stderr
+    assert "all 2 tools are as they were reviewed" in done.stdout
+    assert _pinned(project) == ["drop_user", "frobnicate", "get_user"]
+
+
+@pytest.mark.req("B-06")
 def test_without_a_terminal_it_shows_the_table_and_what_to_do(project: Project) -> None:
     """And ends with 2, having written nothing; --json is for programs and writes nothing either."""
     _file(project)

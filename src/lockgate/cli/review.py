@@ -56,6 +56,7 @@ def review(
     async def work() -> int:
         from lockgate.cli.asking import terminal
         from lockgate.cli.definition_view import review_data
+        from lockgate.showing import visible
 
         found = await definitions(config, lambda _: [server], last_seen=last_seen)
         (reviewed,) = found.reviews
@@ -64,7 +65,13 @@ def review(
             tools = [review_data(tool) for tool in reviewed.tools]
             print_json({"server": server, "tools": tools, "gone": list(reviewed.gone)})
             return Exit.DONE
-        if not due and not reviewed.gone:
+        for name in reviewed.gone:
+            click.echo(
+                f"{visible(name)} is pinned, and not listed any more; to take such pins out: "
+                f"lockgate pins accept {server}",
+                err=True,
+            )
+        if not due:
             click.echo(f"{server}: all {len(reviewed.tools)} tools are as they were reviewed.")
             return Exit.DONE
         if yes:
@@ -200,9 +207,6 @@ def _tell(kept: Kept, accepted: Mapping[str, Verdict | None]) -> None:
 def _print_table(reviewed: ServerReview) -> None:
     from lockgate.cli.definition_view import review_row
     from lockgate.cli.table import print_table
-    from lockgate.showing import visible
 
     head = ("TOOL", "PIN", "CLAIMS", "SEEMS", "NOW", "PROPOSED")
     print_table(head, [review_row(tool) for tool in reviewed.tools])
-    for name in reviewed.gone:
-        click.echo(f"{visible(name)}: pinned, and not listed any more", err=True)
