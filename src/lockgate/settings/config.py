@@ -81,7 +81,7 @@ class Config:
     roots: tuple[Path, ...] = ()
     """Real, absolute directories that file tools reach. A file that names none gives the project's;
     empty, as when the configuration is made by hand, is none at all."""
-    pins: Pins = field(default_factory=Pins)
+    pins: Pins = field(default_factory=Pins, repr=False)
     """The definitions that were reviewed."""
     sources: tuple[Path, ...] = ()
     """The files it was read from, in the order of the layers."""
