@@ -23,8 +23,8 @@ from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.subject import NO_SUBJECTS, SubjectKind, Subjects
 
 READING: Final = frozenset({"Grep", "Glob", "Edit"})
-"""Tools of ours that a strict rule written `Read(...)` holds for as well: they show or need what is
-in a file."""
+"""Tools of ours that a strict rule about `Read` holds for as well: they show or need what is in a
+file."""
 SEARCHING: Final = frozenset({"Grep", "Glob"})
 """Those that come upon files which no argument names: a strict rule of their own for a path also
 means what they find."""
@@ -116,12 +116,12 @@ def _bind(rules: RuleSet, snapshot: Snapshot) -> BoundRules:
             except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
                 failed[tool.name].append(rule)
                 bound = True
-        if _withholds(rule):
+        if _keeps_from_reading(rule):
             for tool in index.reading:
                 matching[tool.name].append(rule)
                 bound = True
-            for tool in index.naming:
-                withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _withholds has looked: it is a path pattern
+            for tool in index.naming if _keeps_files(rule) else ():
+                withheld[tool.name].append(rule.subject)  # pyright: ignore[reportArgumentType] - _keeps_files has looked: it is a path pattern
         if not bound:
             unbound.append(rule)
     by_tool: dict[str, AboutTool] = {}
@@ -141,7 +141,7 @@ class _Index:
         self._of_server: defaultdict[str, list[Registered]] = defaultdict(list)
         self._of_original: defaultdict[tuple[str, str], list[Registered]] = defaultdict(list)
         self.reading: list[Registered] = []
-        """Tools of ours that a `Read(...)` rule holds for as well."""
+        """Tools of ours that a strict rule about `Read` holds for as well."""
         self.naming: list[Registered] = []
         """Tools of ours that may name a file beside the one they were asked about."""
         for name, entry in snapshot.entries.items():
@@ -185,9 +185,9 @@ def _kind(tool: Registered) -> SubjectKind | None:
     return subjects[0].kind if subjects else None
 
 
-def _withholds(rule: Rule) -> bool:
-    """Whether a rule keeps files from being read, by whatever tool of ours."""
-    return rule.server is None and rule.tool == "Read" and _keeps_files(rule)
+def _keeps_from_reading(rule: Rule) -> bool:
+    """Whether a rule keeps from reading, by whatever tool of ours; with or without files."""
+    return rule.decision is not Decision.ALLOW and rule.server is None and rule.tool == "Read"
 
 
 def _keeps_files(rule: Rule) -> bool:

@@ -12,16 +12,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lockgate.builtin.catalogue import in_tree
 from lockgate.decision import Decision
 from lockgate.rules.bind import BoundRules, bind
 from lockgate.rules.parse import parse_rule
+from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.registry import Registry, Snapshot
+from lockgate.tools.subject import ResolvedPath, Subjects
 from lockgate.tools.tool import ToolDefinition
 
 ALLOW, ASK, DENY = Decision.ALLOW, Decision.ASK, Decision.DENY
+PLACES = Places("/place", None)
 When = Literal["attended", "unattended", "any"]
 additive = functools.partial(ScriptedTool, destructive=False)
 
@@ -49,7 +53,7 @@ def rules(**texts: Iterable[str]) -> RuleSet:
     """Rules by the name of their list."""
     return RuleSet(
         tuple(
-            parse_rule(text, Decision[word.upper()], source=f"{word}[{index}]")
+            parse_rule(text, Decision[word.upper()], source=f"{word}[{index}]", places=PLACES)
             for word, listed in texts.items()
             for index, text in enumerate(listed)
         )
@@ -285,3 +289,29 @@ def test_binding_many_rules_to_many_tools_is_quick() -> None:
     begin = time.perf_counter()
     bind(listed, tools)
     assert time.perf_counter() - begin < 1
+
+
+@pytest.mark.parametrize("word", ["ask", "deny"])
+@pytest.mark.parametrize("text", ["Read", "Read(**)", "Read(path=path:**)"])
+def test_who_may_not_read_may_not_search_or_edit(word: str, text: str) -> None:
+    """A strict rule about Read, in whatever form, holds for what shows or needs what is in a file;
+    writing anew is another matter, and an allow gives nothing away."""
+    registry = Registry()
+    registry.register_all(in_tree(("Read", "Grep", "Glob", "Edit", "Write"), {}))
+    tools = registry.snapshot()
+    path = ResolvedPath("a", "/place/a", "/place/a", "/place")
+
+    def said(name: str, listed: RuleSet) -> Decision | None:
+        subjects = Subjects({"path": path})
+        return (
+            bind(listed, tools)
+            .judge(name, {"path": "a"}, attended=True, subjects=subjects)
+            .decision
+        )
+
+    strict = rules(**{word: [text]})
+    assert {said(name, strict) for name in ("Read", "Grep", "Glob", "Edit")} == {
+        Decision[word.upper()]
+    }
+    assert said("Write", strict) is None
+    assert said("Grep", rules(allow=["Read"])) is None
