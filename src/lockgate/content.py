@@ -112,9 +112,10 @@ class EmbeddedResource(msgspec.Struct, frozen=True):
     meta: JSONObject | None = None
 
     def as_text(self) -> str:
-        """The text itself; of anything else the address, type and size."""
+        """Its address and type, and below them the text; of anything else the size."""
         if self.text is not None:
-            return self.text
+            kind = f", {_line(self.mime_type, _NAME)}" if self.mime_type else ""
+            return f"[resource {_line(self.uri, _URI)}{kind}]\n{self.text}"
         about = _about(self.mime_type or "binary", self.blob or "")
         return f"[resource {_line(self.uri, _URI)}, {about}]"
 
