@@ -21,6 +21,7 @@ _ANSWERED: Final = Fate.ANSWERED
 
 _NEEDS_MORE_THAN_TIME: Final = frozenset(
     {ErrorKind.UNAUTHORIZED, ErrorKind.RATE_LIMITED, ErrorKind.DENIED, ErrorKind.INVALID_ARGUMENTS}
+    | {ErrorKind.TOOL_CHANGED}
 )
 """Proven not executed, and an immediate repeat would be answered the same."""
 

@@ -41,6 +41,9 @@ class ListedTools:
     """What can not be used, and why."""
     remarks: tuple[str, ...] = ()
     """What was odd about the list, one sentence each."""
+    ttl: float | None = None
+    """Seconds for which the list is good, by the page that is so for the shortest time (2026-07-28,
+    Caching); None if its server says nothing."""
 
 
 class ToolClient:
@@ -88,6 +91,7 @@ class ToolClient:
         headers: ParamHeaders = NOTHING,
         progress: ProgressListener | None = None,
         at_most: float | None = None,
+        renew: bool = True,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
@@ -95,7 +99,8 @@ class ToolClient:
         is. `at_most` lets progress extend the timeout: each time by as much again, to that many
         seconds in all. Without either of them no progress is asked for. The arguments are sent as
         they are; `carry`, which must not raise, gives what goes with them. `headers` says which of
-        them go into headers too, see `mirroring`.
+        them go into headers too, see `mirroring`. `renew`: whether a call that finds its session
+        ended is made in a new one; else it fails, and nothing was done.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
@@ -109,6 +114,7 @@ class ToolClient:
                 if carry is None
                 else (lambda id: call_tool(id, name, arguments, carry(id))),
                 timeout=timeout,
+                renew=renew,
             )
         else:
 
@@ -117,7 +123,7 @@ class ToolClient:
                 return call_tool(id, name, arguments, carried, progress=True)
 
             answer = await connection.exchange(
-                tracked, timeout=timeout, tracked=Tracked(progress, at_most)
+                tracked, timeout=timeout, renew=renew, tracked=Tracked(progress, at_most)
             )
         result = parse_call_result(connection.result_of(answer))
         if result.asks_for_input and session.revision.reads_result_type:
@@ -176,7 +182,13 @@ def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
         names = ", ".join(repr(name[:60]) for name in tuple(repeated)[:5])
         more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
         remarks.append(f"listed more than once, each time the same: {names}{more}")
-    return ListedTools(tuple(first.values()), tuple(left_out), tuple(dict.fromkeys(remarks)))
+    ttls = [page.ttl_ms for page in pages if page.ttl_ms is not None]
+    return ListedTools(
+        tuple(first.values()),
+        tuple(left_out),
+        tuple(dict.fromkeys(remarks)),
+        min(ttls) / 1000 if ttls else None,
+    )
 
 
 _OTHER = "is listed again with another definition: only the first is used, without its claims"

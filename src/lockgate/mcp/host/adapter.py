@@ -12,13 +12,12 @@ from lockgate.content import Content, JSONObject, Text
 from lockgate.errors import Fate, LocalError, PeerError
 from lockgate.mcp.client.connection import Unwritable
 from lockgate.mcp.client.mirroring import NOTHING, headers_of
-from lockgate.mcp.client.session import ServerSession
-from lockgate.mcp.client.tools import ToolClient
+from lockgate.mcp.host.line import Bond, Line
 from lockgate.mcp.host.ruling import Ruling
-from lockgate.mcp.host.seen import SeenServer
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.protocol.results import CallResult, ListedTool
+from lockgate.mcp.transport.base import SessionEnded
 from lockgate.tools.context import ToolContext
 from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.naming import server_tool_name
@@ -40,27 +39,29 @@ NOTED = 5
 class McpTool(Tool):
     """One tool of one server, declared as its ruling says.
 
-    Registered as `mcp__<server>__<tool>`; the wire gets the original name. Bound to the session it
-    was listed on: when that has ended, calls answer not_connected and nothing is sent. So do all
-    calls of one that was made from what was last seen of its server.
+    Registered as `mcp__<server>__<tool>`; the wire gets the original name. Bound to its definition
+    and its ruling by `bond`: if the server lists it otherwise by now, or no more, calls answer
+    tool_changed and nothing is sent (B-06). While the server is not there they answer
+    not_connected; so do all calls of one that was made from what was last seen of its server.
     """
 
     def __init__(
         self,
         settings: ServerSettings,
-        source: ServerSession | SeenServer,
+        line: Line,
         listed: ListedTool,
         fingerprint: Fingerprint,
         ruling: Ruling,
         tracing: CallTracing | None = None,
     ) -> None:
-        """`source` is where it was listed; `fingerprint` its `definition_fingerprint`. `tracing`
-        gives what the requests carry of a trace; None where nothing is traced."""
-        is_there = isinstance(source, ServerSession)
-        self._client = ToolClient(source) if is_there else None
-        self._headers = headers_of(source, listed) if is_there else NOTHING
+        """`line` is how its server is reached, if it is there; `fingerprint` the definition's
+        `definition_fingerprint`. `tracing` gives what the requests carry of a trace; None where
+        nothing is traced."""
+        self.bond = Bond(fingerprint.digest, ruling)
+        """What it was made from; to be in `line.bonds` for as long as that holds."""
+        self._line = line
+        self._headers = NOTHING if line.session is None else headers_of(line.session, listed)
         self._tracing = tracing
-        self._revision = source.revision.name if is_there else ""
         self._network = settings.endpoint.network
         self._server = settings.name
         self._original = listed.name
@@ -125,7 +126,12 @@ class McpTool(Tool):
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolResult | Outcome:
-        client, timeout, at_most = self._client, self._timeout, self._at_most
+        line, timeout, at_most = self._line, self._timeout, self._at_most
+        if not line.agrees(self._original, self.bond):
+            refused = await self._changed(context)
+            if refused is not None:
+                return Outcome(refused, Fate.NOT_SENT)
+        client = line.client
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
         if context.deadline is not None:
@@ -135,9 +141,9 @@ class McpTool(Tool):
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
             timeout = min(timeout, left)
             at_most = None if at_most is None else min(at_most, left)
-        tracing, carry = self._tracing, None
+        tracing, carry, begun = self._tracing, None, line.readings
         if tracing is not None:
-            carry = tracing.carrier(context, self._revision, self._network)
+            carry = tracing.carrier(context, line.revision, self._network)
         try:
             result = await client.call(
                 self._original,
@@ -147,6 +153,7 @@ class McpTool(Tool):
                 headers=self._headers,
                 progress=context.progress,
                 at_most=at_most,
+                renew=False,
             )
         except Unwritable as error:
             refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
@@ -154,11 +161,26 @@ class McpTool(Tool):
         except LocalError as error:
             misused = ToolResult.error(ErrorKind.INTERNAL, str(error), reason="misused")
             return Outcome(misused, Fate.NOT_SENT)
+        except SessionEnded:
+            # The server was restarted, or forgot us: who it is now is seen by its list, which opens
+            # a new session. Nothing was done, so the call is tried again once that was read.
+            line.doubt(begun)
+            raise
         except PeerError as error:
             if tracing is not None and error.code is not None:
                 tracing.refused(context, error.code)
             raise
         return self._shown(result)
+
+    async def _changed(self, context: ToolContext) -> ToolResult | None:
+        """Why the call is not sent, once it is known what the server lists now."""
+        bound = self._timeout
+        if context.deadline is not None:
+            bound = min(bound, context.deadline - asyncio.get_running_loop().time())
+        reads_only = self._ruling.level is SideEffectLevel.READ_ONLY
+        return await self._line.refusal(
+            self._original, self.bond, bound=bound, reads_only=reads_only
+        )
 
     def _not_started(self) -> ToolResult:
         text = f"{self._server} was not started: its tools are known from the last time only"

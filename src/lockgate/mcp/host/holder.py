@@ -1,192 +1,293 @@
-"""One server of a manager: started, held, and closed by one task."""
+"""One server of a manager: started, held, brought back when it is lost, and closed by one task."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Final, TypeAlias
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.connect import connect
-from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ListedTools, ToolClient
+from lockgate.mcp.host.admission import Admission
+from lockgate.mcp.host.catalogue import Catalogue
+from lockgate.mcp.host.condition import Condition, Means
+from lockgate.mcp.host.events import unforged
+from lockgate.mcp.host.line import Line
 from lockgate.mcp.host.seen import SeenServer
 from lockgate.mcp.host.settings import ServerSettings
-from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, in_brief
-from lockgate.mcp.protocol.eras import Era
+from lockgate.mcp.host.status import ServerState, ServerStatus, in_brief
+from lockgate.mcp.host.subscription import Subscription, announces
 from lockgate.mcp.protocol.jsonrpc import METHOD_NOT_FOUND
-from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.base import Transport
 from lockgate.process.hidden import NOTHING, Hidden
+from lockgate.process.outlast import outlast
 
 logger = logging.getLogger(__name__)
 
 ROLL_CALL = 3600.0
 """Seconds between two looks at a server that is well."""
+LIST_CHANGED: Final = "notifications/tools/list_changed"
 
 
 class ServerHolder:
-    """Holds one server. Its state changes once to READY, FAILED or LAST_SEEN, then never back.
+    """Holds one server.
 
-    So a server that was given up and answers late is closed, and nothing of it is used (S3-09).
+    A server that was given up and answers late is closed, and nothing of it is used (S3-09). One
+    that was in use and is lost comes back by the policy: the connection is made anew from the
+    ground, its tools are listed and handed to the manager, and only then calls reach it (S3-17).
     """
 
     def __init__(
         self,
         settings: ServerSettings,
         transport: Transport,
-        *,
-        client: ClientIdentity,
-        probe_patience: float,
-        eras: MutableMapping[str, Era],
-        listeners: Sequence[Listener],
-        clock: Callable[[], float],
+        means: Means,
+        adopt: Adopt,
         hidden: Hidden = NOTHING,
     ) -> None:
-        """`hidden` is what no reason and no line of the log may hold; see `Manager`."""
+        """`adopt` takes over what `listing` holds now; `hidden` is what no reason and no line of
+        the log may hold, see `Manager`."""
         self.settings = settings
+        self.hidden = hidden
         self.session: ServerSession | None = None
-        """Set while READY, and after that for the tools that were made from it."""
+        """The newest one whose tools were listed; None before there was one."""
         self.listing = ListedTools(())
         self.seen: SeenServer | None = None
         """What its tools are, or were when it was last there; set while they are registered."""
-        self.tools: list[str] = []
-        """Registered names; filled by the manager."""
-        self.left_out: list[LeftOutTool] = []
-        self.changed: list[str] = []
-        self.remarks: list[str] = []
+        self.catalogue = Catalogue(clock=means.clock, pause=means.pause, chance=means.chance)
+        self.line = Line(settings.name, self.catalogue)
+        self.admission = Admission(settings, self.line, means.tracing)
+        self.admitted = False
+        """Whether its tools were registered; set by the manager."""
+        self.condition = Condition(settings, means, hidden, self.line)
         self._transport = transport
-        self._client = client
-        self._probe_patience = probe_patience
-        self._eras = eras
-        self._listeners = listeners
-        self._clock = clock
-        self.hidden = hidden
-        self._state = ServerState.CONNECTING
-        self._reason: str | None = None
-        self._fault: Fault | None = None
-        self._begun: float | None = None
-        self._connected: float | None = None
-        self._settled_at: float | None = None
-        self._settled = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._stopping = False
+        self._means = means
+        self._adopt = adopt
+        self._subscription: Subscription | None = None
+        self._early = asyncio.Event()
+        """Set when somebody asks for the server: no time is waited for then."""
+        self._tasks: list[asyncio.Task[None]] = []
+        """Its task, after those that still close what was given up."""
 
     @property
     def state(self) -> ServerState:
-        return self._state
+        return self.condition.state
 
-    def begin(self) -> asyncio.Task[None]:
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What is to be waited for when it was stopped."""
+        return tuple(self._tasks)
+
+    def begin(self) -> None:
         """Start the server's task."""
-        self._begun = self._clock()
         name = f"lockgate server {self.settings.name}"
-        self._task = asyncio.get_running_loop().create_task(self._hold(), name=name)
-        return self._task
+        task = asyncio.get_running_loop().create_task(self._hold(self.tasks), name=name)
+        self._tasks.append(task)
+        task.add_done_callback(self._tasks.remove)
 
     async def wait_settled(self) -> None:
-        """Wait until the server is ready, has failed, or is closed."""
-        await self._settled.wait()
+        """Wait until it is known what came of the newest try: ready, failed, or closed."""
+        await self.condition.settled.wait()
+
+    async def again(self) -> None:
+        """Have it connected anew and now, whatever it is doing; `wait_settled` tells the outcome.
+
+        One that is there is closed first: what is under way on it ends with an unknown fate.
+        """
+        state = self.state
+        self.condition.asked_for()
+        self._early.set()
+        if state is ServerState.FAILED or state is ServerState.LAST_SEEN:
+            self.begin()
+        elif state is ServerState.READY and self.session is not None:
+            await self.session.close()
 
     def recall(self, seen: SeenServer) -> None:
         """Take it for what it was when it was last there, in place of starting it."""
-        if self._settle(ServerState.LAST_SEEN, None, None):
+        if self.condition.settle(ServerState.LAST_SEEN):
             self.seen = seen
 
     def fail(self, reason: str, fault: Fault | None) -> None:
         """Give the server up, and close what there is of it. Does nothing unless it is in use."""
-        if self._settle(ServerState.FAILED, reason, fault):
+        if self.condition.settle(ServerState.FAILED, reason, fault):
             self.stop()
 
     def stop(self) -> None:
-        """Begin to close, whatever the state. Idempotent; the task ends when all is closed."""
-        if self._state is ServerState.CONNECTING or self._state.has_tools:
-            self._settle(ServerState.CLOSED, None, None)
-        # A second cancellation would cut the closing short.
-        if self._task is not None and not self._stopping:
-            self._stopping = True
-            self._task.cancel()
+        """Begin to close, whatever the state. Idempotent; the tasks end when all is closed."""
+        if self.state is ServerState.CONNECTING or self.state.has_tools:
+            self.condition.settle(ServerState.CLOSED)
+        for task in self._tasks:
+            if not task.cancelling():  # a second one would cut the closing short
+                task.cancel()
 
-    async def _hold(self) -> None:
-        """The life of one server."""
+    # ------------------------------------------------------------------ its task
+
+    async def _hold(self, before: Sequence[asyncio.Task[None]]) -> None:
+        """The life of one server, over all its connections."""
+        condition = self.condition
+        try:
+            if before:  # no two processes of one server at once
+                await outlast(asyncio.ensure_future(_ended(before)))
+            condition.begin()
+            while True:
+                self._early.clear()
+                condition.trying()
+                await self._life()
+                if self.state is not ServerState.RECONNECTING:
+                    break
+                await self._means.pause(condition.wait, self._early)
+        except Exception as error:
+            logger.exception("%s: holding it failed in lockgate itself", self.settings.name)
+            condition.settle(ServerState.FAILED, f"internal: {type(error).__name__}")
+        finally:
+            condition.settle(ServerState.CLOSED)
+
+    async def _life(self) -> None:
+        """One connection from its beginning to its end."""
+        means, keepers = self._means, list[asyncio.Task[None]]()
         session: ServerSession | None = None
         try:
             session = await connect(
                 self._transport,
                 peer=self.settings.name,
-                client=self._client,
+                client=means.client,
                 request_timeout=self.settings.request_timeout,
-                probe_patience=self._probe_patience,
-                eras=self._eras,
-                listeners=self._listeners,
+                probe_patience=means.probe_patience,
+                eras=means.eras,
+                listeners=(self._hear, *map(unforged, means.listeners)),
                 hidden=self.hidden,
             )
-            self._connected = self._clock()
-            self.listing = await _listed(session)
-            self.session = session
-            if self._settle(ServerState.READY, None, None):
-                lost = await _until_gone(session)
-                self._settle(ServerState.FAILED, str(lost), lost.fault)
+            self.condition.connected()
+            if announces(session):
+                # Before the list is asked for: what changes after that is announced.
+                keepers.append(self._kept(self._listen(session)))
+            await self._list(session, self.catalogue.begin())
+            if self._arrive(session):
+                keepers.append(self._kept(self._keep(session)))
+                raise await _until_gone(session)
         except PeerError as error:
-            self._settle(ServerState.FAILED, str(error), error.fault)
-        except Exception as error:
-            logger.exception("%s: starting it failed in lockgate itself", self.settings.name)
-            self._settle(ServerState.FAILED, f"internal: {type(error).__name__}", None)
+            self.condition.lost(error, admitted=self.admitted)
         finally:
-            self._stopping = True
-            self._settle(ServerState.CLOSED, None, None)
+            self._subscription = None
             if session is not None:
-                await session.close()
+                closing = _closed(keepers, session)
+                await outlast(asyncio.get_running_loop().create_task(closing))
 
-    def _settle(self, state: ServerState, reason: str | None, fault: Fault | None) -> bool:
-        """Change the state if that is still possible. Whether it was."""
-        before = self._state
-        if before is ServerState.FAILED or before is ServerState.CLOSED:
+    def _kept(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Something that goes on beside the connection, for as long as it lasts."""
+        name = f"lockgate server {self.settings.name} is kept"
+        task = asyncio.get_running_loop().create_task(work, name=name)
+        task.add_done_callback(self._defect)
+        return task
+
+    def _defect(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            logger.error("%s: keeping it failed", self.settings.name, exc_info=error)
+
+    async def _listen(self, session: ServerSession) -> None:
+        means = self._means
+        self._subscription = Subscription(
+            session, missed=self._missed, clock=means.clock, pause=means.pause, chance=means.chance
+        )
+        await self._subscription.keep()
+
+    async def _keep(self, session: ServerSession) -> None:
+        await self.catalogue.keep(lambda covers: self._reread(session, covers))
+
+    def _missed(self) -> None:
+        """Changes may have been missed; while the list is read the first time, none can be."""
+        if self.state is ServerState.READY:
+            self.catalogue.want()
+
+    def _hear(self, server: str, method: str, params: Any) -> None:
+        """The server notifies."""
+        if method == LIST_CHANGED:
+            self.catalogue.announce()
+        elif self._subscription is not None:
+            self._subscription.hear(method, params)
+
+    async def _list(self, session: ServerSession, covers: int) -> None:
+        self.listing = listing = await _listed(session)
+        self.catalogue.taken(covers, listing.ttl if session.revision.modern else None)
+
+    async def _reread(self, session: ServerSession, covers: int) -> None:
+        """Read the list once more, and have it taken over. Raises `PeerError`."""
+        try:
+            await self._list(session, covers)
+        except PeerError as error:
+            if self.state is ServerState.READY and session.connection.usable:
+                logger.warning(
+                    "MCP server %s: its tools can not be listed again, and stay as they are: %s",
+                    self.settings.name,
+                    in_brief(self.hidden.hide(str(error))),
+                )
+            raise
+        if self.state is ServerState.READY:
+            self._adopt(self)
+
+    def _arrive(self, session: ServerSession) -> bool:
+        """The server is there: have its tools taken over. Whether it is in use now."""
+        if self.state is not ServerState.CONNECTING and self.state is not ServerState.RECONNECTING:
             return False
-        if before is ServerState.CONNECTING:
-            self._settled_at = self._clock()
-        if state is ServerState.FAILED:
-            if before is ServerState.CONNECTING and self._begun is not None:
-                reason = f"{reason} (after {self._seconds():.1f} s)"
-            reason = self.hidden.hide(reason or "")
-            # Who starts servers is told by the report; that one is lost later, nobody would know.
-            level = logging.INFO if before is ServerState.CONNECTING else logging.WARNING
-            logger.log(level, "MCP server %s: %s", self.settings.name, in_brief(reason))
-        self._state, self._reason, self._fault = state, reason, fault
-        self._settled.set()
-        return True
+        self.session = session
+        refused = self._adopt(self)
+        if refused is not None:
+            self.condition.settle(ServerState.FAILED, refused)
+            return False
+        return self.condition.ready()
 
     def status(self) -> ServerStatus:
         """The server now."""
-        session = self.session
-        connected = self._connected
+        session, admission, condition = self.session, self.admission, self.condition
+        stale = self.catalogue.fault
         return ServerStatus(
             name=self.settings.name,
-            state=self._state,
+            state=self.state,
             required=self.settings.required,
             transport=self._transport.describe(),
-            reason=self._reason,
-            fault=self._fault,
-            seconds=self._seconds(),
-            seconds_to_connect=None if connected is None else connected - (self._begun or 0.0),
+            reason=condition.reason,
+            fault=condition.fault,
+            seconds=condition.seconds,
+            seconds_to_connect=condition.seconds_to_connect,
             revision=None if session is None else session.revision.name,
             era=None if session is None else session.revision.era.value,
             server=None if session is None else _named(session),
-            tools=tuple(self.tools),
-            left_out=tuple(self.left_out),
-            changed=tuple(self.changed),
-            remarks=tuple(self.remarks),
-            seen=self.seen.seen if self.seen and self._state is ServerState.LAST_SEEN else None,
+            tools=admission.names,
+            left_out=admission.left_out,
+            changed=admission.changed,
+            remarks=admission.remarks,
+            seen=self.seen.seen if self.seen and self.state is ServerState.LAST_SEEN else None,
+            generation=self.line.generation,
+            tries=condition.tries,
+            next_try=condition.next_try,
+            circuit=condition.circuit,
+            stale=None if stale is None else self.hidden.hide(stale),
         )
 
-    def _seconds(self) -> float:
-        if self._begun is None:
-            return 0.0
-        until = self._clock() if self._settled_at is None else self._settled_at
-        return until - self._begun
-
     def __repr__(self) -> str:
-        return f"<ServerHolder {self.settings.name} {self._state.value}, {len(self.tools)} tools>"
+        tools = len(self.admission.tools)
+        return f"<ServerHolder {self.settings.name} {self.state.value}, {tools} tools>"
+
+
+Adopt: TypeAlias = Callable[[ServerHolder], str | None]
+"""Takes over what a holder's server lists now; returns why that can not be."""
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)
+
+
+async def _closed(keepers: Sequence[asyncio.Task[None]], session: ServerSession) -> None:
+    """End what goes on beside a connection, then the connection. Bounded."""
+    for task in keepers:
+        task.cancel()
+    if keepers:
+        await asyncio.wait(keepers)
+    await session.close()
 
 
 async def _until_gone(session: ServerSession) -> PeerError:

@@ -9,30 +9,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
+import random
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
 from importlib.metadata import version
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from lockgate.errors import ConfigError, Fault, LocalError, Problem
+from lockgate.errors import Fault, LocalError
 from lockgate.mcp.client.connect import PROBE_PATIENCE
 from lockgate.mcp.client.inbound import Listener
-from lockgate.mcp.client.session import ServerSession
-from lockgate.mcp.host.adapter import McpTool
+from lockgate.mcp.host.condition import Means
+from lockgate.mcp.host.events import TOOLS_CHANGED, tell
+from lockgate.mcp.host.expectations import check, missing
 from lockgate.mcp.host.holder import ServerHolder
-from lockgate.mcp.host.pins import (
-    NoPins,
-    PinBook,
-    PinState,
-    Standing,
-    pin_state,
-    verdict_state,
-    withheld,
-)
+from lockgate.mcp.host.pause import Pause, pause
+from lockgate.mcp.host.pins import NoPins, PinBook, PinState, verdict_state
+from lockgate.mcp.host.reconnect import ReconnectPolicy
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.seen import SeenServer, SeenServers, recalled, sighted
-from lockgate.mcp.host.settings import PinPolicy, ServerSettings, Verdict
-from lockgate.mcp.host.status import LeftOutTool, ServerState, ServerStatus, StartReport
+from lockgate.mcp.host.settings import ServerSettings, Verdict
+from lockgate.mcp.host.status import ServerState, ServerStatus, StartReport
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.host.trust import resolve
 from lockgate.mcp.protocol.eras import Era
@@ -40,12 +37,9 @@ from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.results import ListedTool
 from lockgate.mcp.transport.base import Transport
 from lockgate.process.hidden import NOTHING, Hidden
-from lockgate.schema.error import SchemaError
 from lockgate.showing import visible
 from lockgate.tools.fingerprint import Fingerprint
-from lockgate.tools.naming import server_tool_name
-from lockgate.tools.registry import NameRefused, Registry
-from lockgate.traits import ConcurrencyBehavior
+from lockgate.tools.registry import Registry
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +72,9 @@ class Manager:
         pins: PinBook | None = None,
         seen: SeenServers | None = None,
         now: Callable[[], float] = time.time,
+        reconnect: ReconnectPolicy | None = ReconnectPolicy(),  # noqa: B008 - a frozen value
+        chance: Callable[[], float] = random.random,
+        pause: Pause = pause,
     ) -> None:
         """Start nothing yet.
 
@@ -88,32 +85,42 @@ class Manager:
         timings only. `hidden` gives the values of a server that nothing said of it may hold, its
         secrets. `tracing` gives what calls carry of a trace. `pins` are the definitions that were
         reviewed; `seen` keeps servers as they were last seen, `now` says when that was, in seconds
-        since 1970. Raises `ConfigError` for a name that comes twice (S3-11), and for a budget that
-        is not over 0 or above the bound.
+        since 1970. `reconnect` says how a server that was lost comes back by itself; None: it does
+        not. `chance` gives numbers from 0 to 1 for its jitter, `pause` waits. Raises `ConfigError`
+        for a name that comes twice (S3-11), and for a budget that is not over 0 or above the bound.
         """
         if bound is None:
             bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
-        _check(servers, bound, startup_budget)
+        check(servers, bound, startup_budget)
         self._limit = bound if startup_budget is None else startup_budget
         who = client or ClientIdentity("lockgate", version("lockgate"))
-        remembered: MutableMapping[str, Era] = {} if eras is None else eras
+        means = Means(
+            client=who,
+            probe_patience=probe_patience,
+            eras={} if eras is None else eras,
+            listeners=tuple(listeners),
+            clock=clock,
+            pause=pause,
+            chance=chance,
+            policy=reconnect,
+            tracing=tracing,
+        )
         self._holders = tuple(
             ServerHolder(
                 settings,
                 connect(settings),
-                client=who,
-                probe_patience=probe_patience,
-                eras=remembered,
-                listeners=listeners,
-                clock=clock,
-                hidden=NOTHING if hidden is None else Hidden(hidden(settings)),
+                means,
+                self._adopt,
+                NOTHING if hidden is None else Hidden(hidden(settings)),
             )
             for settings in servers
         )
+        self._listeners = means.listeners
+        self._clock = clock
+        self._look_at = math.inf
+        """When the first list gets too old, by the clock."""
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: tuple[asyncio.Task[None], ...] = ()
         self._registry: Registry | None = None
-        self._tracing = tracing
         self._pins: PinBook = NoPins() if pins is None else pins
         self._seen = seen
         self._now = now
@@ -136,7 +143,7 @@ class Manager:
         return {
             status.name: status.brief or status.state.value
             for status in self.statuses
-            if status.state is ServerState.FAILED
+            if status.state.is_missing
         }
 
     def seen(self, server: str) -> SeenServer | None:
@@ -172,9 +179,10 @@ class Manager:
         self._begin()
         self._loop = asyncio.get_running_loop()
         wanted = [h for h in self._holders if not (recall and self._recalled(h) is None)]
-        self._tasks = tuple(holder.begin() for holder in wanted)
+        for holder in wanted:
+            holder.begin()
         try:
-            await self._settle()
+            await self._settle(self._holders)
             if self._closing:
                 raise LocalError("the manager was closed while it was starting")
             return self._registered(registry)
@@ -196,6 +204,40 @@ class Manager:
                 holder.fail(reason, None)
         return self._registered(registry)
 
+    def turn_begins(self) -> None:
+        """A piece of work is about to look at the tools: lists that are too old by now are read
+        again, beside it (2026-07-28, Caching). Costs next to nothing otherwise."""
+        now = self._clock()
+        if now < self._look_at:
+            return
+        for holder in self._holders:
+            holder.catalogue.look(now)
+        self._look_at = min((h.catalogue.stale_at for h in self._holders), default=math.inf)
+
+    async def reconnect(
+        self, name: str | None = None, *, failed_only: bool = True
+    ) -> tuple[ServerStatus, ...]:
+        """Have servers connected anew and now; returns how each of them is doing then.
+
+        `name` is one server, None all. With `failed_only` those that are there are left alone;
+        without it they are closed first, and what is under way on them ends with an unknown fate.
+        Their tools are listed and compared before a call reaches them, and a turn that is under way
+        keeps its own. Takes at most as long as `start` may; who is late then is given up, unless it
+        comes back by itself. Raises `LocalError` for a name that is none, before `start`, after
+        `close`, and on another loop.
+        """
+        if self._registry is None or self._loop is None or self._closing:
+            raise LocalError("servers are connected anew while their manager is started")
+        if self._loop is not asyncio.get_running_loop():
+            raise LocalError("the manager belongs to another event loop: use it where it started")
+        chosen = [h for h in self._holders if name in (None, h.settings.name)]
+        if name is not None and not chosen:
+            known = ", ".join(h.settings.name for h in self._holders)
+            raise LocalError(f"no server is called {name!r}; there is {known}")
+        wanted = [h for h in chosen if h.state.is_missing or not failed_only]
+        await self._settle(wanted, [holder.again() for holder in wanted])
+        return tuple(holder.status() for holder in chosen)
+
     async def close(self) -> None:
         """Close every server and wait until nothing is left. Idempotent; any task may.
 
@@ -208,10 +250,11 @@ class Manager:
         for holder in self._holders:
             holder.stop()
         if self._registry is not None:
-            self._registry.withdraw(name for h in self._holders for name in h.tools)
-        if not self._tasks:
+            self._registry.withdraw(name for h in self._holders for name in h.admission.names)
+        tasks = [task for holder in self._holders for task in holder.tasks]
+        if not tasks:
             return
-        _, stubborn = await asyncio.wait(self._tasks, timeout=CLOSING_BOUND)
+        _, stubborn = await asyncio.wait(tasks, timeout=CLOSING_BOUND)
         for task in stubborn:
             logger.error("%s could not be closed in %g s", task.get_name(), CLOSING_BOUND)
 
@@ -230,142 +273,85 @@ class Manager:
         holder.recall(seen)
         return None
 
-    async def _settle(self) -> None:
-        """Wait until every server is ready or has failed; give up those that are late."""
+    async def _settle(
+        self, holders: Sequence[ServerHolder], first: Sequence[Coroutine[Any, Any, None]] = ()
+    ) -> None:
+        """Wait until each is ready or has failed, after `first`; give up those that are late."""
         try:
             async with asyncio.timeout(self._limit):
-                for holder in self._holders:
+                await asyncio.gather(*first)
+                for holder in holders:
                     await holder.wait_settled()
         except TimeoutError:
             text = f"timeout: it was not ready within {self._limit:g} s, the bound for all servers"
-            for holder in self._holders:
+            for holder in holders:
                 if holder.state is ServerState.CONNECTING:
                     holder.fail(text, Fault.TIMEOUT)
 
     def _registered(self, registry: Registry) -> StartReport:
         self._registry = registry
         for holder in self._holders:
-            self._register(holder, registry)
+            if holder.state.has_tools and (refused := self._adopt(holder)) is not None:
+                holder.fail(refused, None)
         return self._report()
 
-    def _register(self, holder: ServerHolder, registry: Registry) -> None:
-        """Rule on each tool of a server that is there, or was, and let it in."""
+    def _adopt(self, holder: ServerHolder) -> str | None:
+        """Take over what a server lists now; why not, if that can not be."""
+        registry = self._registry
+        if registry is None or self._closing:
+            return None  # it is registered with all others, or never
         settings, session = holder.settings, holder.session
-        if not holder.state.has_tools:
-            return
-        present = {tool.definition.origin.server for tool in registry.snapshot().tools}
-        if settings.name in present:
-            holder.fail("a server of that name is registered already", None)
-            return
+        if not holder.admitted:
+            present = {tool.definition.origin.server for tool in registry.snapshot().tools}
+            if settings.name in present:
+                return "a server of that name is registered already"
         if session is not None:
             holder.seen = sighted(settings, session.profile, holder.listing, self._now())
             if self._seen is not None:
                 self._seen.keep(holder.seen, holder.hidden)
+            holder.line.connected(session)
+            self._look_at = min(self._look_at, holder.catalogue.stale_at)
         if holder.seen is not None:
-            self._admit(holder, session or holder.seen, holder.seen, registry)
-        for out in holder.left_out:
-            what = visible(f"{out.tool:.100} left out: {out.reason:.300}")
-            logger.info("MCP server %s: tool %s", settings.name, what)
+            self._admit(holder, holder.seen, registry)
+        return None
 
-    def _admit(
-        self,
-        holder: ServerHolder,
-        source: ServerSession | SeenServer,
-        seen: SeenServer,
-        registry: Registry,
-    ) -> None:
-        settings = holder.settings
-        pinned = self._pins.pinned(settings.name)
-        holder.left_out.extend(LeftOutTool(out.tool, out.reason) for out in seen.left_out)
-        for listed in seen.tools:
-            fingerprint = seen.fingerprints[listed.name]
-            pin = pin_state(settings.pins, pinned, listed.name, fingerprint)
-            if pin.standing is Standing.CHANGED:
-                holder.changed.append(f"{listed.name} ({', '.join(pin.changed)})")
-            reason = withheld(settings.pins, pin, settings.name)
-            if reason is not None:
-                holder.left_out.append(LeftOutTool(listed.name, reason))
-                continue
-            verdict = settings.verdicts.get(listed.name)
-            ruling = self.rule(settings, listed, fingerprint, verdict, pin)
-            tool = McpTool(settings, source, listed, fingerprint, ruling, self._tracing)
-            try:
-                registry.register(tool)
-            except (NameRefused, SchemaError) as error:
-                holder.left_out.append(LeftOutTool(listed.name, str(error)))
-            else:
-                holder.tools.append(tool.name)
-        names = {listed.name for listed in seen.tools}
-        holder.remarks.extend((*seen.remarks, *_unused(settings, seen.fingerprints)))
-        if settings.pins is not PinPolicy.OFF and (gone := sorted(pinned.keys() - names)):
-            holder.remarks.append(f"pinned, and not listed any more: {', '.join(gone)}")
+    def _admit(self, holder: ServerHolder, seen: SeenServer, registry: Registry) -> None:
+        """Register what it lists, and tell what of it is new since it was there before."""
+        settings, admission, first = holder.settings, holder.admission, not holder.admitted
+        before = None if first else (admission.left_out, admission.changed)
+        change = admission.admit(seen, self._pins.pinned(settings.name), self.rule, registry)
+        holder.admitted = True
+        if before is None or admission.left_out != before[0]:
+            for out in admission.left_out:
+                what = visible(f"{out.tool:.100} left out: {out.reason:.300}")
+                logger.info("MCP server %s: tool %s", settings.name, what)
+        if before is None or not change:
+            return
+        logger.info("MCP server %s: its tools are others now: %s", settings.name, change)
+        status = holder.status()
+        for sentence in missing(settings, status):
+            logger.warning("%s", sentence)
+        if status.change is not None and admission.changed != before[1]:
+            logger.warning("%s", status.change)
+        params = {
+            "added": list(change.added),
+            "removed": list(change.removed),
+            "changed": list(change.changed),
+        }
+        tell(self._listeners, settings.name, TOOLS_CHANGED, params)
 
     def _report(self) -> StartReport:
         unreachable: list[str] = []
-        missing: list[str] = []
+        absent: list[str] = []
         for holder in self._holders:
             status = holder.status()
             if status.state.has_tools:
-                missing.extend(_missing(holder.settings, status))
+                absent.extend(missing(holder.settings, status))
             elif status.required:
                 reason = status.brief or status.state.value
                 unreachable.append(f"required server {status.name} did not start: {reason}")
-        return StartReport(self.statuses, tuple(unreachable), tuple(missing))
+        return StartReport(self.statuses, tuple(unreachable), tuple(absent))
 
     def __repr__(self) -> str:
         states = ", ".join(f"{h.settings.name} {h.state.value}" for h in self._holders)
         return f"<Manager {states or 'without servers'}>"
-
-
-def _check(servers: Sequence[ServerSettings], bound: float, budget: float | None) -> None:
-    problems: list[Problem] = []
-    names = [settings.name for settings in servers]
-    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
-        problems.append(
-            Problem(f"the server name {name!r} is used more than once", path="mcp.servers")
-        )
-    if budget is not None and not 0 < budget <= bound:
-        problems.append(
-            Problem(
-                f"startupBudget is {budget:g} s; it must be over 0 and at most {bound:g} s, the "
-                "safety bound",
-                path="mcp.startupBudget",
-                hint="leave it out to use the safety bound",
-            )
-        )
-    if problems:
-        raise ConfigError(*problems)
-
-
-def _missing(settings: ServerSettings, status: ServerStatus) -> list[str]:
-    """What the operator expects of a server that did start, and it has not got (B-07)."""
-    left_out = {out.tool: out.reason for out in status.left_out}
-    missing: list[str] = []
-    for expected in settings.expect_tools:
-        if server_tool_name(settings.name, expected) in status.tools:
-            continue
-        why = left_out.get(expected)
-        what = "is not listed by it" if why is None else f"was left out: {why}"
-        missing.append(f"server {settings.name}: the expected tool {expected!r} {what}")
-    return missing
-
-
-def _unused(settings: ServerSettings, listed: Mapping[str, Fingerprint]) -> list[str]:
-    """What the operator wrote for this server that has no effect; `listed` is by original name."""
-    remarks = [
-        f"the verdict for {name!r} applies to nothing: no such tool is listed"
-        for name in settings.verdicts
-        if name not in listed
-    ]
-    remarks.extend(
-        f"the verdict for {name!r} was given for another definition, and loosens nothing"
-        for name, verdict in settings.verdicts.items()
-        if name in listed and verdict.pin not in (None, listed[name].digest)
-    )
-    if settings.lane == "server":
-        remarks.extend(
-            f"the verdict concurrent for {name!r} has no effect: lane is server"
-            for name, verdict in settings.verdicts.items()
-            if verdict.concurrent is ConcurrencyBehavior.CONCURRENT_SAFE
-        )
-    return remarks

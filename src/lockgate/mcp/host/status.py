@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lockgate.errors import Fault
+from lockgate.mcp.host.reconnect import Circuit
 from lockgate.showing import visible
 
 BRIEF = 400
@@ -20,8 +21,12 @@ class ServerState(enum.Enum):
     """Being spawned, agreed with and listed; also before that."""
     READY = "ready"
     """Connected; its tools are registered."""
+    RECONNECTING = "reconnecting"
+    """It was lost, and comes back by itself as soon as it can. Its tools stay registered and answer
+    not_connected meanwhile."""
     FAILED = "failed"
-    """It did not start, or was lost later. Tools of a lost one stay and answer not_connected."""
+    """It did not start, or was lost and is not brought back. Tools of a lost one stay and answer
+    not_connected."""
     CLOSED = "closed"
     """Closed by us, in good order."""
     LAST_SEEN = "last-seen"
@@ -31,7 +36,12 @@ class ServerState(enum.Enum):
     @property
     def has_tools(self) -> bool:
         """Whether what it lists, or listed, is registered."""
-        return self is ServerState.READY or self is ServerState.LAST_SEEN
+        return self in (ServerState.READY, ServerState.RECONNECTING, ServerState.LAST_SEEN)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the server should be there, and is not."""
+        return self is ServerState.FAILED or self is ServerState.RECONNECTING
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,16 @@ class ServerStatus:
     """What is odd about the server, its list or what is configured for it; one sentence each."""
     seen: float | None = None
     """Of one that is LAST_SEEN: when that was, in seconds since 1970."""
+    generation: int = 0
+    """How many connections it was used on; 0 before the first. Each new one raises it (S3-17)."""
+    tries: int = 0
+    """Connections in a row that failed or did not last; 0 while it is there."""
+    next_try: float | None = None
+    """Seconds until it is tried again; None if no try is waited for."""
+    circuit: Circuit = Circuit.CLOSED
+    """OPEN: it failed so often that it is left alone for a while; HALF_OPEN: it has one try."""
+    stale: str | None = None
+    """Why its list of tools could not be read again; the last good one counts. None if it could."""
 
     @property
     def change(self) -> str | None:

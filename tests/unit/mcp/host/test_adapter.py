@@ -17,6 +17,7 @@ from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.adapter import McpTool
+from lockgate.mcp.host.line import Line
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.seen import definition_fingerprint
 from lockgate.mcp.host.settings import ServerSettings
@@ -77,7 +78,11 @@ async def _tool(
 ) -> McpTool:
     (listed,) = (await ToolClient(session).list()).tools
     mark = definition_fingerprint(settings.endpoint, session.profile.instructions, listed)
-    return McpTool(settings, session, listed, mark, ruling)
+    line = Line("files")
+    line.connected(session)
+    tool = McpTool(settings, line, listed, mark, ruling)
+    line.bonds = {listed.name: tool.bond}
+    return tool
 
 
 async def _execute(
