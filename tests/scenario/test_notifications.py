@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,8 @@ async def test_listeners_hear_the_stream_that_a_legacy_http_server_speaks_on() -
         await server.wait_for(lambda: server.listeners == 1)
         for note in NOTES:
             await server.say({"jsonrpc": "2.0", **note})
-        while len(ear.heard) < len(NOTES):  # what is asked meanwhile overtakes it
-            await session.connection.request("ping")
+        async with asyncio.timeout(10):
+            while len(ear.heard) < len(NOTES):  # what is asked meanwhile overtakes it
+                await session.connection.request("ping")
         await session.close()
     assert ear.of("s") == [(note["method"], note.get("params")) for note in NOTES]

@@ -110,17 +110,19 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     except (msgspec.MsgspecError, RecursionError):
         return _by_the_rules(raw)
     structured, meta = plain.structured_content, plain.meta
-    if structured is not None and deeper_than(structured, MAX_DEPTH):
+    if len(raw) > 2 * MAX_DEPTH and _deep(plain):  # a level takes two characters at least
         return _by_the_rules(raw)
-    if meta is not None and deeper_than(meta, MAX_DEPTH):
-        return _by_the_rules(raw)
-    for block in plain.content:
-        if (block.annotations or block.meta) and deeper_than(
-            [block.annotations, block.meta], MAX_DEPTH + 1
-        ):
-            return _by_the_rules(raw)
     content = tuple([Text(block.text, block.annotations, block.meta) for block in plain.content])
     return CallResult(content, plain.is_error, structured, plain.result_type, (), meta)
+
+
+def _deep(plain: _TextResult) -> bool:
+    """Whether any part of it nests deeper than others will walk through."""
+    parts = [plain.structured_content, plain.meta]
+    for block in plain.content:
+        if block.annotations or block.meta:
+            parts += (block.annotations, block.meta)
+    return deeper_than([part for part in parts if part], MAX_DEPTH + 1)
 
 
 def _by_the_rules(raw: bytes | msgspec.Raw) -> CallResult:
