@@ -117,6 +117,15 @@ class HttpEndpoint:
         return tuple(filter(None, found))
 
 
+@dataclass(frozen=True, slots=True)
+class SseEndpoint(HttpEndpoint):
+    """A server that speaks the older transport, HTTP with SSE (2024-11-05): `url` is its stream."""
+
+    def identity(self) -> dict[str, object]:
+        """The same as of any address, and that it is spoken to in another way."""
+        return {**HttpEndpoint.identity(self), "transport": "sse"}
+
+
 def _check_header(name: str, value: str) -> None:
     if not _FIELD_NAME.fullmatch(name):
         raise ValueError(f"{name[:60]!r} is no name of a header")
@@ -129,5 +138,5 @@ def _check_header(name: str, value: str) -> None:
         )
 
 
-Endpoint: TypeAlias = StdioEndpoint | HttpEndpoint
+Endpoint: TypeAlias = StdioEndpoint | HttpEndpoint | SseEndpoint
 """Grows by one member for each transport."""

@@ -36,7 +36,7 @@ from lockgate.mcp.protocol.negotiation import (
 from lockgate.mcp.protocol.outgoing import ClientIdentity, Dialect
 from lockgate.mcp.protocol.profile import ServerProfile, parse_discover, parse_initialize
 from lockgate.mcp.protocol.session import Event
-from lockgate.mcp.transport.base import Transport
+from lockgate.mcp.transport.base import OnlyHandshakes, Transport
 from lockgate.process.hidden import NOTHING, Hidden
 
 Learnt: TypeAlias = tuple[Finding, ServerProfile]
@@ -89,6 +89,8 @@ async def connect(
             journal=journal,
         )
 
+    if isinstance(transport, OnlyHandshakes):
+        return await _Negotiator(make, client, probe_patience).run(*negotiation.begin(Era.LEGACY))
     if eras is not None and eras.get(peer) is Era.LEGACY:
         try:
             begun = negotiation.begin(Era.LEGACY)

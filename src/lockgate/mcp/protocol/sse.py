@@ -3,7 +3,8 @@
 Rules (WHATWG HTML, "Server-sent events", 9.2.5 and 9.2.6): a line ends at CRLF, LF or CR; an empty
 line ends an event; a line that begins with a colon is a comment; of `data` lines several make one
 text; what is unfinished when the stream ends is no event. An event without data tells its id and
-its retry time, and is no frame. An event over the limit is counted, not kept.
+its retry time, and is no frame; of a type of its own it is handed out with its `data` line empty.
+An event over the limit is counted, not kept.
 """
 
 from __future__ import annotations
@@ -163,7 +164,7 @@ class EventStream:
             self.brought = True
         elif self._data:
             text = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
-            if text:
+            if text or self._type not in ("", MESSAGE):
                 arrived.append(ServerEvent(self._type or MESSAGE, text))
-                self.brought = True
+                self.brought = self.brought or bool(text)
         self._data, self._size, self._lost, self._type = [], 0, None, ""

@@ -98,6 +98,10 @@ class Link(Protocol):
         ...
 
 
+class OnlyHandshakes:
+    """Marks a transport at whose other end every server wants a handshake: none is probed."""
+
+
 class Transport(Protocol):
     """How to reach one server. Opened anew for each connection."""
 

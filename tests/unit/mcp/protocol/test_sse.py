@@ -86,7 +86,8 @@ def plainly(stream: bytes) -> list[tuple[str, bytes]]:
         name, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if not line:
-            if text := b"\n".join(data):
+            text = b"\n".join(data)
+            if text or (data and kind not in ("", "message")):
                 found.append((kind or "message", text))
             kind, data = "", []
         elif name == b"data":
