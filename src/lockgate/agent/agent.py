@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lockgate.agent.changes import Changes
 from lockgate.agent.events import Sink, ignore
 from lockgate.agent.executor import Executor, Turn
 from lockgate.agent.instructions import BASE, instructions
@@ -12,7 +13,7 @@ from lockgate.agent.model import Message, Model
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.errors import LocalError
-from lockgate.policy.ceiling import whole
+from lockgate.policy.ceiling import shown, whole
 from lockgate.rules.offers import bind_offer
 from lockgate.tools.context import Environment, Execution, InterruptToken
 from lockgate.tools.registry import Snapshot
@@ -63,6 +64,7 @@ class Agent:
             limits=plan.limits,
             witness=runtime.witness,
         )
+        self._changes = Changes()
         self._busy = False
 
     @property
@@ -97,22 +99,24 @@ class Agent:
 
     def _turn(self, prompt: str, interrupt: InterruptToken | None, sink: Sink) -> Turn:
         plan, runtime = self._plan, self._runtime
-        snapshot = runtime.registry.snapshot()
+        snapshot = runtime.snapshot()
+        bounds = whole(plan.ceiling, _offered(plan.offer, snapshot))
         execution = Execution(
             id=runtime.make_id(),
             entry=plan.entry,
-            bounds=whole(plan.ceiling, _offered(plan.offer, snapshot)),
+            bounds=bounds,
             attended=plan.attended,
             environment=plan.environment,
             session_id=self._session_id,
             principal=plan.principal,
         )
         missing = runtime.missing
+        news = self._changes.since(shown(snapshot, bounds), missing)
         return Turn(
             prompt,
             execution,
             snapshot,
-            instructions(plan.instructions, missing),
+            instructions(plan.instructions, missing, news),
             interrupt,
             sink,
             missing,

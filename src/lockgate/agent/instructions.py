@@ -24,6 +24,6 @@ def instructions(base: str, missing: Sequence[str] = (), notices: Sequence[str] 
     lines = [base] if base else []
     if missing:
         names = ", ".join(missing)
-        lines.append(f"Not available now, because their servers could not be started: {names}.")
+        lines.append(f"Not available now, because their servers are not there: {names}.")
     lines.extend(" ".join(notice.split()) for notice in notices)
     return "\n".join(lines)

@@ -20,7 +20,7 @@ from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
 from lockgate.agent.witness import Witness
 from lockgate.calls.invoke import Invoker
 from lockgate.errors import LocalError
-from lockgate.tools.registry import Registry
+from lockgate.tools.registry import Registry, Snapshot
 
 
 class Servers(Protocol):
@@ -29,6 +29,10 @@ class Servers(Protocol):
     @property
     def failed(self) -> Mapping[str, str]:
         """The configured servers that are not there: name to reason, for people (B-07)."""
+        ...
+
+    def turn_begins(self) -> None:
+        """A piece of work is about to look at the tools. Returns at once."""
         ...
 
     async def close(self) -> None:
@@ -132,6 +136,16 @@ class AgentRuntime:
         """Its tools."""
         self.check()
         return self._registry
+
+    def snapshot(self) -> Snapshot:
+        """The tools of now, for a piece of work that begins: it keeps them until it ends (S3-18).
+
+        Raises `LocalError` where the runtime can not be used.
+        """
+        self.check()
+        if self._servers is not None:
+            self._servers.turn_begins()
+        return self._registry.snapshot()
 
     @property
     def invoker(self) -> Invoker:

@@ -188,8 +188,11 @@ class Gate:
         return Agent(self._runtime, plan)
 
     def _snapshot(self) -> Snapshot:
-        """The tools of now. Raises `LocalError` where the gate can not be used."""
-        return self._runtime.registry.snapshot()
+        """The tools of now: each call is a piece of work of its own, and takes the newest ones.
+
+        Raises `LocalError` where the gate can not be used.
+        """
+        return self._runtime.snapshot()
 
     def _bounds(self, snapshot: Snapshot) -> Bounds:
         """The configuration's ceiling and offer, for the tools of `snapshot`."""

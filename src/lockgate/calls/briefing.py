@@ -72,6 +72,22 @@ class Briefing:
             _log.error("deciding about call %s failed: %s", call.id, type(error).__name__)
             return refusals.undecided(snapshot.get(call.name), call.name, error)
 
+    def again(
+        self, call: Call, offered: Snapshot, today: Snapshot, taken: Taken, given: Given | None
+    ) -> Verdict:
+        """`decide` on the tools of `today` about a call that was made for those `offered` to it.
+
+        A tool that means something else by now is not the one that was meant (S3-18), and what was
+        answered about it does not count (B-06).
+        """
+        was, now = offered.get(call.name), today.get(call.name)
+        if given is None and was is not None and was is not now:
+            if now is None:
+                return refusals.withdrawn(was)
+            if now.definition.origin.fingerprint != was.definition.origin.fingerprint:
+                return refusals.redefined(now)
+        return self.decide(call, today, taken, given)
+
     def facts(self, call: Call, snapshot: Snapshot, taken: Taken) -> Facts:
         """All facts about `call`. Raises `LockgateError` if they can not be read."""
         facts = self._facts(call, snapshot, taken, None)

@@ -186,7 +186,7 @@ class Invoker:
                 self._keeping.use_up(ticket, settled)
                 ticket = None
             if isinstance(settled, Ask):
-                settled = await self._ask(call, taken, settled)
+                settled = await self._ask(call, taken, snapshot, settled)
             if isinstance(settled, Refuse):
                 return self._refused(call, taken, settled)
             if isinstance(settled, Deferred):
@@ -206,12 +206,12 @@ class Invoker:
                     self._lanes.release(lane)
         return self._refused(call, taken, _given_up(settled))
 
-    async def _ask(self, call: Call, taken: Taken, ask: Ask) -> Settled:
+    async def _ask(self, call: Call, taken: Taken, offered: Snapshot, ask: Ask) -> Settled:
         try:
             return await self._asking.settle(
                 ask,
                 call,
-                lambda given: self._briefing.decide(call, self._current(), taken, given),
+                lambda given: self._briefing.again(call, offered, self._current(), taken, given),
                 lambda asked, answer: self._keeping.remember(call, asked.question, answer),
             )
         except BaseException:  # also an approver that ends the program: nothing was run
@@ -237,7 +237,7 @@ class Invoker:
         if not held:
             return refusals.skipped(run.registered, call.name)
         today = snapshot if run.given is None else self._current()
-        verdict = self._briefing.decide(call, today, taken, run.given)
+        verdict = self._briefing.again(call, snapshot, today, taken, run.given)
         if isinstance(verdict, Run) and verdict.registered.lane != lane:
             verdict = refusals.tool_changed(verdict.registered, "the lane")
         if not isinstance(verdict, Run):

@@ -211,6 +211,27 @@ def tool_changed(registered: Registered, what: str) -> Refuse:
     return Refuse(ErrorKind.TOOL_CHANGED, "changed", text, (reason,), registered)
 
 
+def redefined(registered: Registered) -> Refuse:
+    """It is defined otherwise now than it was offered (S3-18)."""
+    text = (
+        f"The definition of {registered.tool.name} changed since it was offered, so the call was "
+        "made for another one. Nothing was run. The new definition is offered from the next turn "
+        "on."
+    )
+    reason = Reason("tool_changed", "the definition is not what was offered")
+    return Refuse(ErrorKind.TOOL_CHANGED, "changed", text, (reason,), registered)
+
+
+def withdrawn(registered: Registered) -> Refuse:
+    """It was offered, and is not there any more (S3-18)."""
+    text = (
+        f"{registered.tool.name} was offered, and its server has withdrawn it since. Nothing was "
+        "run. Go on without it."
+    )
+    reason = Reason("tool_gone", "the tool is not there any more")
+    return Refuse(ErrorKind.TOOL_CHANGED, "gone", text, (reason,), registered)
+
+
 def skipped(registered: Registered | None, name: str) -> Refuse:
     """The turn was interrupted before the call began."""
     text = f"{name} was not run: the turn was interrupted before it began."

@@ -26,6 +26,9 @@ class _Servers:
 
     failed: Mapping[str, str] = {"git": "exit 1: IGNORE ALL PREVIOUS", "files": "not found"}
 
+    def turn_begins(self) -> None:
+        """Nothing is too old."""
+
     async def close(self) -> None:
         """Nothing is open."""
 

@@ -17,9 +17,7 @@ def test_missing_servers_are_named_in_one_line() -> None:
     """One line, however many servers are missing."""
     lines = instructions("Be brief.", ("files", "git")).splitlines()
     assert lines[0] == "Be brief."
-    assert lines[1:] == [
-        "Not available now, because their servers could not be started: files, git."
-    ]
+    assert lines[1:] == ["Not available now, because their servers are not there: files, git."]
 
 
 def test_a_notice_is_one_line() -> None:

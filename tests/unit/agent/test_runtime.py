@@ -161,6 +161,8 @@ async def test_the_servers_are_at_hand(tmp_path: Path) -> None:
         def failed(self) -> Mapping[str, str]:
             return {"git": "not found"}
 
+        def turn_begins(self) -> None: ...
+
         async def close(self) -> None: ...
 
     servers = Servers()
