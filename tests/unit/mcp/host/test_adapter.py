@@ -25,7 +25,7 @@ from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.profile import ServerProfile
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import LEGACY, ScriptedServer
-from lockgate.testing.steps import Answer, Do, Exit, Message, Shape
+from lockgate.testing.steps import Answer, Exit, Shape
 from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
 from lockgate.tools.permit import Permit
 from lockgate.tools.result import ErrorKind, Outcome
@@ -361,65 +361,3 @@ async def test_what_stands_beside_the_answer_is_kept_for_programs(
     assert told.meta == {"x/y": [1]}
     assert told.content == (Text("a", None, {"of": "block"}),)
     assert told.text == "a"
-
-
-async def _long(server: LoopServer, every: float, times: int) -> None:
-    """Let its calls report so often before they are answered."""
-
-    async def work(message: Message) -> Answer:
-        token = message["params"]["_meta"]["progressToken"]
-        for so_far in range(times):
-            await asyncio.sleep(every)
-            params = {"progressToken": token, "progress": so_far, "total": times}
-            note = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
-            await server.say(note)
-        return Answer({"content": []})
-
-    server.on("tools/call", Do(work))
-
-
-async def test_progress_extends_a_call_where_the_operator_says_so(
-    server: LoopServer, session: ServerSession
-) -> None:
-    """`progressExtends`: three times the request timeout, in which it reports all the time."""
-    await _long(server, 0.1, 15)
-    settings = replace(SETTINGS, request_timeout=0.5, progress_extends=60.0)
-    outcome = await _execute(await _tool(session, settings))
-    assert not outcome.result.is_error
-
-
-async def test_progress_never_extends_past_the_callers_deadline(
-    server: LoopServer, session: ServerSession
-) -> None:
-    """Whoever waits no longer gets its answer then, whatever the server reports."""
-    await _long(server, 0.02, 10_000)
-    settings = replace(SETTINGS, request_timeout=30.0, progress_extends=60.0)
-    deadline = asyncio.get_running_loop().time() + 0.3
-    outcome = await _execute(await _tool(session, settings), deadline=deadline)
-    assert outcome.result.kind is ErrorKind.OUTCOME_UNKNOWN
-    assert "timeout" in outcome.result.text
-
-
-async def test_progress_is_told_to_whoever_made_the_call(
-    server: LoopServer, session: ServerSession
-) -> None:
-    """What the context asks for: each report as it comes."""
-    told: list[tuple[float, float | None, str | None]] = []
-
-    def sink(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
-
-    await _long(server, 0.0, 3)
-    tool = await _tool(session)
-    execution = Execution(
-        "e", "test", Bounds(SideEffectLevel.MUTATING, None), False, Environment(Path())
-    )
-    await tool.execute({}, Permit(ToolContext(execution, "call", progress=sink)))
-    assert told == [(0.0, 3.0, None), (1.0, 3.0, None), (2.0, 3.0, None)]
-
-
-@pytest.mark.parametrize("seconds", [29.9, 0.0, 86_401.0])
-def test_a_cap_that_is_none_is_refused(seconds: float) -> None:
-    """It is at least the request timeout, and at most a day."""
-    with pytest.raises(ValueError, match="progressExtends must be at least requestTimeout"):
-        replace(SETTINGS, progress_extends=seconds)
