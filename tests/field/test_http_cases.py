@@ -18,7 +18,7 @@ from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol.eras import Era
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
-from lockgate.testing.http_faults import events, page, raw, redirect, status
+from lockgate.testing.http_faults import events, page, redirect, status
 from lockgate.testing.http_heard import Action, HttpExchange
 from lockgate.testing.http_server import HttpServer
 from lockgate.testing.script import LEGACY, ScriptedServer
@@ -214,10 +214,15 @@ async def test_pb_063_whatever_is_no_message_in_a_stream_is_passed_over(
         assert await text(session) == "here"
 
 
+async def no_content(exchange: HttpExchange) -> None:
+    """204, which has no body, and the connection stays."""
+    await exchange.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+
 ACCEPTED: Mapping[str, Action] = {
     "200 plain": status(200, "ok", {"content-type": "text/plain"}),
     "200 empty": status(200),
-    "204": raw(b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "204": no_content,
     "202 null": status(202, "null", {"content-type": "application/json"}),
     "202 html": page("Accepted", 202),
 }

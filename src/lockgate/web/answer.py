@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import aiohttp
+from aiohttp.connector import Connection
 
 from lockgate.web.decoding import Decoder, DecodingError, decoder_for
 from lockgate.web.failure import HttpFailure, Stage, Trouble
@@ -19,25 +20,51 @@ class Answer:
     A connection whose answer was read to the end goes back to the pool by itself.
     """
 
-    __slots__ = ("_answer", "_content", "_decoder", "_unfolding", "status")
+    __slots__ = (
+        "_address",
+        "_connection",
+        "_content",
+        "_decoder",
+        "_headers",
+        "_unfolding",
+        "status",
+    )
 
-    def __init__(self, answer: aiohttp.ClientResponse) -> None:
-        self._answer = answer
-        self._content = answer.content
-        self.status = answer.status
-        encoding = answer.headers.get("Content-Encoding", "")
+    def __init__(
+        self,
+        status: int,
+        headers: Mapping[str, str],
+        content: aiohttp.StreamReader,
+        connection: Connection,
+        address: str,
+    ) -> None:
+        """`address` is what was asked for; `headers` are found in any letter case.
+
+        Raises `HttpFailure` for an encoding that was not asked for.
+        """
+        self.status = status
+        self._headers = headers
+        self._content = content
+        self._connection = connection
+        self._address = address
         self._decoder: Decoder | None = None
         self._unfolding: Iterator[bytes] = iter(())
-        if encoding.strip().lower() not in _PLAIN:
+        encoding = headers.get("Content-Encoding")
+        if encoding is not None and encoding.strip().lower() not in _PLAIN:
             self._decoder = decoder_for(encoding)
             if self._decoder is None:
-                answer.close()
+                connection.close()
                 what = "sent a compression that was not asked for"
                 raise HttpFailure(Stage.READING_BODY, Trouble.GARBAGE, what)
 
     def header(self, name: str) -> str:
         """The first field of that name, in any letter case; empty if there is none."""
-        return self._answer.headers.get(name, "")
+        return self._headers.get(name, "")
+
+    @property
+    def address(self) -> str:
+        """What was asked for, redirects followed: what a relative address in the body starts at."""
+        return self._address
 
     @property
     def media_type(self) -> str:
@@ -47,7 +74,8 @@ class Answer:
     @property
     def length(self) -> int | None:
         """The bytes of the body as the head announces them, where it does and they are plain."""
-        return self._answer.content_length if self._decoder is None else None
+        text = self._headers.get("Content-Length", "")
+        return int(text) if self._decoder is None and text.isascii() and text.isdecimal() else None
 
     @property
     def ended(self) -> bool:
@@ -82,7 +110,7 @@ class Answer:
 
     def close(self) -> None:
         """Want no more of it: the connection ends, unless the body was read to its end."""
-        self._answer.close()
+        self._connection.close()
 
 
 _BROKEN_OFF: Final = "broke off in the middle of the answer"

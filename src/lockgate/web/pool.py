@@ -18,16 +18,16 @@ from typing import Final
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.connector import Connection
 from yarl import URL
 
+from lockgate.errors import LocalError
 from lockgate.web.answer import Answer
-from lockgate.web.body import Body
 from lockgate.web.failure import HttpFailure, Stage, Trouble
-from lockgate.web.limits import MAX_FIELDS, MAX_LINE
 from lockgate.web.lookup import Lookup, SystemLookup
+from lockgate.web.sent import Sent
 from lockgate.web.sockets import Sockets
 from lockgate.web.target import Target
-from lockgate.web.tls import TlsFiles
 
 IDLE: Final = 2.0
 """Seconds after which a connection is not used again. A server that lets it go at that moment
@@ -36,13 +36,37 @@ CONNECT: Final = 10.0
 """Seconds that one connection may take, TLS included."""
 CONNECTIONS: Final = 256
 """Open at once; more requests wait, and are not begun."""
-BUFFER: Final = 128 * 1024
-"""Bytes of one answer that wait to be read before the peer is held up."""
+LARGE: Final = 64 * 1024
+"""Bytes of a body that is not copied once more to be written in one piece with its head."""
 USER_AGENT: Final = "lockgate"
 
 
+class Head:
+    """The beginning of every request to one address by one method: made once, written often."""
+
+    __slots__ = ("_written", "target")
+
+    def __init__(self, method: str, target: Target, fields: Iterable[tuple[str, str]]) -> None:
+        """`fields` go along with each of them. Raises `LocalError` for what no header can hold."""
+        self.target = target
+        lines = _lines((("Host", target.origin.partition("://")[2]), *fields))
+        named = target.path + ("" if target.query is None else f"?{target.query}")
+        self._written = {
+            False: f"{method} {named} HTTP/1.1\r\n".encode("ascii") + lines,
+            True: f"{method} {target.address} HTTP/1.1\r\n".encode("ascii") + lines,
+        }
+
+    def written(self, *, through_proxy: bool) -> bytes:
+        """As bytes, without the empty line at the end."""
+        return self._written[through_proxy]
+
+
 class Pool:
-    """Made in a running event loop; `close` it."""
+    """Made in a running event loop; `close` it.
+
+    It takes connections from the HTTP library and leaves reading to it, and writes by itself: so
+    that the moment is known before which nothing was written (docs/decisions/0027).
+    """
 
     def __init__(
         self,
@@ -57,81 +81,110 @@ class Pool:
         """`proxy` carries every request. `tls` is None where no address is https; `lookup` the
         system's resolver by default. See the constants for the others."""
         self._sockets = Sockets()
-        self._proxy: URL | None = None
-        self._proxy_headers: dict[str, str] | None = None
-        if proxy is not None:
-            self._proxy = URL(proxy.origin, encoded=True)
-            if proxy.authorization is not None:
-                self._proxy_headers = {"Proxy-Authorization": proxy.authorization}
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                resolver=_Resolver(lookup or SystemLookup()),
-                socket_factory=self._sockets.make,
-                ssl=True if tls is None else tls,
-                keepalive_timeout=idle,
-                limit=connections,
-                ttl_dns_cache=60,
-            ),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            trust_env=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect),
-            read_bufsize=BUFFER,
-            max_line_size=MAX_LINE,
-            max_field_size=MAX_LINE,
-            max_headers=MAX_FIELDS,
+        self._connector = aiohttp.TCPConnector(
+            resolver=_Resolver(lookup or SystemLookup()),
+            socket_factory=self._sockets.make,
+            ssl=True if tls is None else tls,
+            keepalive_timeout=idle,
+            limit=connections,
+            ttl_dns_cache=60,
         )
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect)
+        self._to_proxy: dict[str, str] = {}
+        if proxy is not None and proxy.authorization is not None:
+            self._to_proxy["Proxy-Authorization"] = proxy.authorization
+        self._proxy = None if proxy is None else URL(proxy.origin, encoded=True)
+        self._ways: dict[str, aiohttp.ClientRequest] = {}
+        """How each origin is connected to, as the HTTP library takes it; never sent themselves."""
+        self._last: tuple[object, bytes] = (None, b"")
+
+    async def connect(self, head: Head) -> Connection:
+        """A connection for one request; to be used or closed at once.
+
+        Cancelled, there is none. Raises `HttpFailure`, always of the stage CONNECTING.
+        """
+        with _connecting():
+            origin = head.target.origin
+            way = self._ways.get(origin) or self._way(origin)
+            return await self._connector.connect(way, [], self._timeout)
+
+    def write(
+        self,
+        connection: Connection,
+        head: Head,
+        headers: tuple[tuple[str, str], ...],
+        body: bytes | None = None,
+    ) -> Sent:
+        """Write one request, whole; what the connection does not take at once is written on.
+
+        Raises `HttpFailure` of the stage CONNECTING if the connection has ended meanwhile, and
+        `LocalError` for what no header can hold; then nothing was written.
+        """
+        target = head.target
+        through_proxy = self._proxy is not None and target.scheme == "http"
+        try:
+            last, lines = self._last
+            if headers is not last:
+                lines = _lines(headers)
+                self._last = headers, lines
+            parts = [head.written(through_proxy=through_proxy), lines]
+            if through_proxy and self._to_proxy:
+                parts.append(_lines(self._to_proxy.items()))
+            if body is not None:
+                parts.append(b"Content-Length: %d\r\n" % len(body))
+            parts.append(b"\r\n")
+            sent = Sent(connection, target.address)
+        except BaseException:
+            connection.close()
+            raise
+        if body is not None and len(body) < LARGE:
+            parts.append(body)
+        sent.write(b"".join(parts))
+        if body is not None and len(body) >= LARGE:
+            sent.write(body)
+        return sent
 
     async def ask(
-        self,
-        method: str,
-        url: URL,
-        headers: Iterable[tuple[str, str]],
-        body: Body | None = None,
+        self, head: Head, headers: tuple[tuple[str, str], ...], body: bytes | None = None
     ) -> Answer:
-        """Make one request; returns when the head of its answer is here.
+        """All of it: the answer, when its head is here. Raises the same, and of any stage."""
+        return await self.write(await self.connect(head), head, headers, body).answer()
 
-        Nothing is followed, nothing tried again. Cancelled, the connection is closed at once.
-        Raises `HttpFailure`.
-        """
-        if self._proxy_headers is not None and url.scheme == "http":
-            headers = [*headers, *self._proxy_headers.items()]
-        with translated(body):
-            answer = await self._session.request(
-                method,
-                url,
-                data=body,
-                headers=headers,
-                allow_redirects=False,
-                proxy=self._proxy,
-                proxy_headers=self._proxy_headers,
-            )
-        return Answer(answer)
+    def _way(self, origin: str) -> aiohttp.ClientRequest:
+        way = aiohttp.ClientRequest(
+            "GET",
+            URL(origin, encoded=True),
+            loop=asyncio.get_running_loop(),
+            proxy=self._proxy,
+            proxy_headers=dict(self._to_proxy) or None,
+        )
+        self._ways[origin] = way
+        return way
 
     async def close(self) -> None:
         """End every connection, at once."""
-        await self._session.close()
+        await self._connector.close()
         await self._sockets.close()
 
 
-def address(target: Target) -> URL:
-    """A target as the HTTP library takes it: as it stands."""
-    return URL(target.address, encoded=True)
-
-
-def tls_for(files: TlsFiles) -> ssl.SSLContext:
-    """The context for these files. Raises `TlsFilesError`."""
-    return files.context()
+def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
+    """Header fields as they are written; each is one line and nothing else."""
+    pairs = tuple(fields)
+    try:
+        lines = "".join([f"{name}: {value}\r\n" for name, value in pairs]).encode("latin-1")
+    except UnicodeEncodeError:
+        raise LocalError("a header holds a character that no header can hold") from None
+    if lines.count(b"\n") != len(pairs) or lines.count(b"\r") != len(pairs) or b"\0" in lines:
+        raise LocalError("a header holds a line end or a NUL")
+    return lines
 
 
 @contextmanager
-def translated(body: Body | None) -> Generator[None, None, None]:
-    """Turn what the HTTP library and the system raise into `HttpFailure`."""
-    # What a request without a body does is asked for again without harm, whatever its stage.
-    stage = Stage.WAITING
+def _connecting() -> Generator[None, None, None]:
+    """Turn what the HTTP library and the system raise about connecting into `HttpFailure`."""
     try:
         yield
-    except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError):
+    except TimeoutError:
         what = f"accepted no connection within {CONNECT:g} s"
         raise HttpFailure(Stage.CONNECTING, Trouble.TIMEOUT, what) from None
     except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
@@ -149,17 +202,9 @@ def translated(body: Body | None) -> Generator[None, None, None]:
     except aiohttp.ClientHttpProxyError as error:
         what = f"can not be reached: the proxy answered {error.status}"
         raise HttpFailure(Stage.CONNECTING, Trouble.UNREACHABLE, what) from None
-    except aiohttp.ClientResponseError:
-        what = "sent headers that are too large, or no valid HTTP"
-        raise HttpFailure(Stage.READING_HEAD, Trouble.GARBAGE, what) from None
     except (aiohttp.ClientError, OSError):
-        if body is not None:
-            stage = body.stage
-        what = _HUNG_UP if stage is not Stage.CONNECTING else "hung up before anything was sent"
-        raise HttpFailure(stage, Trouble.CLOSED, what) from None
-
-
-_HUNG_UP: Final = "hung up without an answer"
+        what = "can not be reached: hung up before anything was sent"
+        raise HttpFailure(Stage.CONNECTING, Trouble.CLOSED, what) from None
 
 
 def _certificate_fault(error: Exception) -> str:

@@ -23,8 +23,8 @@ from lockgate.mcp.transport.base import Receiver, SessionEnded
 from lockgate.mcp.transport.http_wire import EVENTS, JSON, HttpWire
 from lockgate.mcp.transport.http_words import summary
 from lockgate.web.answer import Answer
-from lockgate.web.body import Body
 from lockgate.web.failure import HttpFailure
+from lockgate.web.sent import Sent
 
 ENDING: Final = 1.0
 """Seconds in which a stream that brought its answer may end, so that its connection is kept."""
@@ -55,16 +55,27 @@ class Posting:
         self._receiver = receiver
         self._limit = limit
 
-    async def run(self, message: Outgoing, body: Body) -> None:
+    async def begin(self, message: Outgoing) -> tuple[Sent, str | None]:
+        """Write a message; what was written, and the session that it belongs to.
+
+        Raises `PeerError` (NOT_SENT).
+        """
+        wire = self._wire
+        session = None if message.handling is Handling.OPENS_SESSION else wire.session
+        try:
+            return await wire.send(message, session), session
+        except HttpFailure as failure:
+            raise wire.broken(failure) from None
+
+    async def finish(self, message: Outgoing, sent: Sent, session: str | None) -> None:
         """Returns when a request was answered, or anything else accepted.
 
         Raises `PeerError` with its fate, and `Elsewhere`.
         """
         wire, handling = self._wire, message.handling
         opens = handling is Handling.OPENS_SESSION
-        session = None if opens else wire.session
         try:
-            answer = await wire.post(body, message.headers or wire.usual, session)
+            answer = await wire.answered(sent, message, session)
             try:
                 if not 200 <= answer.status < 300:
                     await self._refused(answer, message, session)

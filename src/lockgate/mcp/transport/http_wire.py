@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, TypeAlias
-
-from yarl import URL
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol import http_fate
 from lockgate.mcp.protocol.http_fate import Odd, Verdict
+from lockgate.mcp.protocol.jsonrpc import Outgoing
 from lockgate.mcp.transport.http_words import summary
 from lockgate.process.hidden import Hidden
 from lockgate.web.answer import Answer
 from lockgate.web.body import Body
 from lockgate.web.failure import HttpFailure, Stage
-from lockgate.web.pool import USER_AGENT, Pool, address
+from lockgate.web.pool import USER_AGENT, Head, Pool
+from lockgate.web.sent import Sent
 from lockgate.web.target import LocationError, Target
 
 SESSION: Final = "Mcp-Session-Id"
@@ -35,6 +35,7 @@ _REPEATED: Final = frozenset({307, 308})
 _REDIRECTED: Final = frozenset({301, 302, 303, 307, 308})
 
 Fields: TypeAlias = list[tuple[str, str]]
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class HttpWire:
@@ -47,51 +48,101 @@ class HttpWire:
         """The session that messages belong to; None where there is none."""
         self.usual: tuple[tuple[str, str], ...] = ()
         """The headers of what has none of its own, once a session has begun."""
+        self.left = False
+        """Whether nothing new is sent any more."""
         self._pool = pool
-        self._url = address(self.target)
         self._hidden = hidden
-        self._always: Fields = [("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
-        self._always += endpoint.headers.items()
+        always: Fields = [("User-Agent", USER_AGENT), ("Accept-Encoding", "identity")]
+        always += endpoint.headers.items()
         if self.target.authorization is not None:
-            self._always.append(("Authorization", self.target.authorization))
-        self._posted: Fields = [
-            ("Accept", f"{JSON}, {EVENTS}"),
-            ("Content-Type", JSON),
-            *self._always,
-        ]
-        self._got: Fields = [("Accept", EVENTS), ("Cache-Control", "no-store"), *self._always]
+            always.append(("Authorization", self.target.authorization))
+        self._fields: Mapping[str, Fields] = {
+            "POST": [("Accept", f"{JSON}, {EVENTS}"), ("Content-Type", JSON), *always],
+            "GET": [("Accept", EVENTS), ("Cache-Control", "no-store"), *always],
+            "DELETE": always,
+        }
+        self._posted = self._head("POST", self.target)
+        self._with_session: tuple[object, object, Pairs] = (None, None, ())
+        """The last headers and session, and both together."""
 
-    async def post(
-        self, body: Body, headers: Iterable[tuple[str, str]], session: str | None
-    ) -> Answer:
-        """Send one message. Raises `HttpFailure`, and `PeerError` for a redirect."""
-        fields = [*self._posted, *headers]
+    def _head(self, method: str, target: Target) -> Head:
+        return Head(method, target, self._fields[method])
+
+    async def send(self, message: Outgoing, session: str | None) -> Sent:
+        """Write one message; see `Pool.write`. Cancelled, nothing was written.
+
+        Raises `HttpFailure`, and `PeerError` when the link was left meanwhile.
+        """
+        headers = message.headers or self.usual
         if session is not None:
-            fields.append((SESSION, session))
-        return await self._ask("POST", fields, body)
+            known, of, both = self._with_session
+            if known is not headers or of is not session:
+                both = (*headers, (SESSION, session))
+                self._with_session = headers, session, both
+            headers = both
+        connection = await self._pool.connect(self._posted)
+        if self.left:
+            connection.close()
+            raise self.closed(Fate.NOT_SENT, text="nothing was sent: ")
+        return self._pool.write(connection, self._posted, headers, message.payload)
+
+    async def post(self, body: Body, headers: Pairs, session: str | None) -> Answer:
+        """Send one message, which may be withdrawn until then; its answer, after redirects.
+
+        Raises `HttpFailure`, and `PeerError` for a redirect that is not followed.
+        """
+        if session is not None:
+            headers = (*headers, (SESSION, session))
+        connection = await self._pool.connect(self._posted)
+        try:
+            await body.begin()
+        except BaseException:
+            connection.close()
+            raise
+        answer = await self._pool.write(connection, self._posted, headers, body.data).answer()
+        if answer.status not in _REDIRECTED:
+            return answer
+        return await self._redirected("POST", answer, headers, body.data)
+
+    async def answered(self, sent: Sent, message: Outgoing, session: str | None) -> Answer:
+        """The answer to a message, after redirects. Raises `HttpFailure`, and `PeerError` for a
+        redirect that is not followed."""
+        answer = await sent.answer()
+        if answer.status not in _REDIRECTED:
+            return answer
+        headers = message.headers or self.usual
+        if session is not None:
+            headers = (*headers, (SESSION, session))
+        return await self._redirected("POST", answer, headers, message.payload)
 
     async def get(self, last_id: str | None) -> Answer:
         """Ask for a stream, from `last_id` on if there is one. Raises the same."""
-        fields = [*self._got, *self.usual]
+        headers = self.usual
         if self.session is not None:
-            fields.append((SESSION, self.session))
+            headers = (*headers, (SESSION, self.session))
         if last_id is not None:
             # Whatever the id is, it goes back byte for byte, but never as more than one header.
-            fields.append(("Last-Event-ID", re.sub(r"[\x00-\x1f\x7f]", "", last_id)))
-        return await self._ask("GET", fields, None)
+            id = re.sub(r"[\x00-\x1f\x7f]", "", last_id).encode().decode("latin-1")
+            headers = (*headers, ("Last-Event-ID", id))
+        return await self._ask("GET", headers)
 
     async def delete(self, session: str) -> None:
         """Say that the session is over. Raises the same."""
-        fields = [*self._always, *self.usual, (SESSION, session)]
-        (await self._ask("DELETE", fields, None)).close()
+        (await self._ask("DELETE", (*self.usual, (SESSION, session)))).close()
 
-    async def _ask(self, method: str, fields: Fields, body: Body | None) -> Answer:
-        target, url = self.target, self._url
+    async def _ask(self, method: str, headers: Pairs) -> Answer:
+        answer = await self._pool.ask(self._head(method, self.target), headers)
+        if answer.status not in _REDIRECTED:
+            return answer
+        return await self._redirected(method, answer, headers, None)
+
+    async def _redirected(
+        self, method: str, answer: Answer, headers: Pairs, body: bytes | None
+    ) -> Answer:
+        """Follow redirects within the origin that keep the method, and no others."""
+        target = self.target
         seen = {target.address}
-        while True:
-            answer = await self._pool.ask(method, url, fields, body)
-            if answer.status not in _REDIRECTED:
-                return answer
+        while answer.status in _REDIRECTED:
             where = answer.header("Location")
             answer.close()
             try:
@@ -105,7 +156,9 @@ class HttpWire:
             if following.address in seen or len(seen) > REDIRECTS:
                 raise self.refused(answer.status, "a redirect in a circle, or one too many")
             seen.add(following.address)
-            target, url = following, URL(following.address, encoded=True)
+            target = following
+            answer = await self._pool.ask(self._head(method, target), headers, body)
+        return answer
 
     def take_session(self, answer: Answer) -> None:
         """Let what follows belong to the session that this answer opens, if it opens one.

@@ -20,16 +20,14 @@ from lockgate.mcp.protocol.http_fate import Odd
 from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver
 from lockgate.mcp.transport.http_exchange import Elsewhere, Posting
+from lockgate.mcp.transport.http_pool import pool_for
 from lockgate.mcp.transport.http_streams import PAUSE, Streams
 from lockgate.mcp.transport.http_wire import HttpWire
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
-from lockgate.web.body import Body
 from lockgate.web.failure import HttpFailure
 from lockgate.web.pool import Pool
-from lockgate.web.proxies import proxy_for
-from lockgate.web.target import LocationError
-from lockgate.web.tls import TlsFiles, TlsFilesError
+from lockgate.web.sent import Sent
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +79,7 @@ class StreamableHttpTransport:
 
     @asynccontextmanager
     async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        pool = self._pool()
+        pool = pool_for(self._endpoint, self._peer, self._environ)
         wire = HttpWire(self._endpoint, self._peer, pool, self._hidden)
         link = _HttpLink(wire, receiver, self._frame_limit, self._pause)
         try:
@@ -102,22 +100,6 @@ class StreamableHttpTransport:
         finally:
             await pool.close()
 
-    def _pool(self) -> Pool:
-        endpoint = self._endpoint
-        files = TlsFiles(endpoint.ca_file, endpoint.client_cert, endpoint.client_key)
-        try:
-            proxy = proxy_for(endpoint.target, self._environ, endpoint.proxy)
-            secure = endpoint.target.scheme == "https" or (proxy and proxy.scheme == "https")
-            return Pool(proxy=proxy, tls=files.context() if secure else None)
-        except (TlsFilesError, LocationError) as error:
-            raise PeerError(
-                f"{self._peer}: nothing was sent: {error}",
-                peer=self._peer,
-                phase=Phase.CONNECT,
-                fault=Fault.NOT_CONNECTED,
-                fate=Fate.NOT_SENT,
-            ) from None
-
 
 class _HttpLink:
     """The link: owns a task for each exchange, and one that listens."""
@@ -134,6 +116,8 @@ class _HttpLink:
         self._elsewhere: set[RequestId] = set()
         """Those that were accepted without a stream: their answers come where we listen."""
         self._listening: asyncio.Task[None] | None = None
+        self._beginning: set[asyncio.Timeout] = set()
+        """Of those who wait for a connection, what cuts that short."""
         self._has_sessions = False
         self._left = False
 
@@ -148,24 +132,33 @@ class _HttpLink:
         """See `Link.send`. Waits for a connection, and no longer unless nothing may overtake."""
         if self._left:
             raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ")
-        begins = message.handling is Handling.BEGINS_SESSION
         if message.handling is Handling.OPENS_SESSION:
             self._has_sessions = True
-        begun: asyncio.Future[None] = self._loop.create_future()
-        body = Body(message.payload, lambda: _tell(begun))
-        task = self._loop.create_task(self._exchange(message, body, begun))
+        sent, session = await self._begin(message)
+        task = self._loop.create_task(self._exchange(message, sent, session))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            sent.drop()  # cancelled, it may not even have begun to wait for the answer
+
+        task.add_done_callback(done)
         if message.method is not None and message.id is not None:
             self._exchanges[message.id] = task
-        try:
-            await begun
-        except BaseException:
-            body.withdraw()
-            task.cancel()
-            raise
-        if begins:
+        if message.handling is Handling.BEGINS_SESSION:
             await self._begun(message, task)
+
+    async def _begin(self, message: Outgoing) -> tuple[Sent, str | None]:
+        """Write a message, unless we leave before there is a connection for it."""
+        beginning = asyncio.timeout(None)
+        try:
+            async with beginning:
+                self._beginning.add(beginning)
+                return await self._posting.begin(message)
+        except TimeoutError:
+            raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ") from None
+        finally:
+            self._beginning.discard(beginning)
 
     def abandon(self, request: RequestId) -> bool:
         """Close the stream of a request; True where that is all that withdraws it."""
@@ -181,12 +174,12 @@ class _HttpLink:
 
     # -------------------------------------------------------------- exchanges
 
-    async def _exchange(self, message: Outgoing, body: Body, begun: asyncio.Future[None]) -> None:
-        """One message, to the end of everything that comes of it."""
+    async def _exchange(self, message: Outgoing, sent: Sent, session: str | None) -> None:
+        """What comes of a message that was sent, to its end."""
         request = None if message.method is None else message.id
         error: PeerError | None = None
         try:
-            await self._posting.run(message, body)
+            await self._posting.finish(message, sent, session)
         except Elsewhere as elsewhere:
             if request is not None:
                 error = await self._await_elsewhere(request, elsewhere)
@@ -199,17 +192,11 @@ class _HttpLink:
         finally:
             if request is not None:
                 self._exchanges.pop(request, None)
-            if not begun.done() and error is None:  # cancelled, or left
-                begun.set_exception(self._wire.closed(Fate.NOT_SENT, text="nothing was sent: "))
-                begun.exception()  # whoever waited may be gone
         if error is None:
             return
-        if not begun.done():
-            begun.set_exception(error)
-            begun.exception()
-        elif message.handling is Handling.BEGINS_SESSION:
+        if message.handling is Handling.BEGINS_SESSION:
             raise error
-        elif request is not None:
+        if request is not None:
             self._receiver.failed(request, error)
 
     async def _await_elsewhere(self, request: RequestId, elsewhere: Elsewhere) -> PeerError | None:
@@ -258,8 +245,10 @@ class _HttpLink:
 
     def leave(self) -> None:
         """Begin nothing any more, and end what is under way."""
-        self._left = True
+        self._left = self._wire.left = True
         self._receiver.closed(self._wire.closed(Fate.UNKNOWN, Phase.CLOSE))
+        for beginning in self._beginning:
+            beginning.reschedule(self._loop.time() - 1)
         for task in tuple(self._tasks):
             task.cancel()
 
@@ -267,9 +256,3 @@ class _HttpLink:
         """Wait for the tasks, which were cancelled."""
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=FAREWELL)
-
-
-def _tell(begun: asyncio.Future[None]) -> None:
-    """A message is about to be written."""
-    if not begun.done():
-        begun.set_result(None)
