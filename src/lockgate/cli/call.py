@@ -54,6 +54,7 @@ def call(
         from lockgate.cli.exit import Exit, of_result
         from lockgate.cli.lookup import schema_of
         from lockgate.cli.output import echo_text
+        from lockgate.cli.progress import said_on_terminal
         from lockgate.showing import visible
         from lockgate.tools.naming import server_of
 
@@ -62,7 +63,8 @@ def call(
         async with opened(config, for_call=tool) as gate:
             given = parse_arguments(arguments, given_json, schema_of(gate, tool))
             with told_if_broken_off(gate, tool):
-                result = await gate.call(tool, given, timeout=timeout)
+                news = said_on_terminal(tool)
+                result = await gate.call(tool, given, timeout=timeout, progress=news)
             down = gate.failed.get(server_of(tool) or "")
         if isinstance(result, Suspended):
             data: dict[str, Any] = {"ticket": result.ticket, "expires": result.expires}

@@ -15,6 +15,7 @@ from lockgate.agent.events import (
 from lockgate.bridges.arguments import value_text
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord
+from lockgate.cli.progress import ProgressLines
 from lockgate.showing import folded, visible
 from lockgate.tools.result import ToolResult
 from lockgate.traits import SideEffectLevel
@@ -39,7 +40,7 @@ class Display:
         self._columns = columns
         self._numbers: dict[str, int] = {}
         self._sent: dict[str, str] = {}
-        self._further: dict[str, tuple[int, int]] = {}
+        self._progress: dict[str, ProgressLines] = {}
 
     def __call__(self, event: Event) -> None:
         """Take note of an event. The answer is not shown here: it goes to standard output."""
@@ -52,8 +53,10 @@ class Display:
                     self._sent[record.call] = record.tool
                 self._line(" ", record.call, decided(record))
             case CallProgress():
-                if self._is_news(event):
-                    self._line(" ", event.call_id, _progress(event))
+                lines = self._progress.setdefault(event.call_id, ProgressLines(event.tool))
+                text = lines.line(event.progress, event.total, event.message)
+                if text is not None:
+                    self._line(" ", event.call_id, text)
             case CallFinished(result=Suspended(ticket=ticket)):
                 self._line(" ", event.call_id, f"waiting for an answer, ticket {ticket}")
             case CallFinished(result=ToolResult() as result):
@@ -63,19 +66,6 @@ class Display:
                 self._line(" ", event.call_id, text)
             case _:
                 return
-
-    def _is_news(self, event: CallProgress) -> bool:
-        """A line for each further tenth of the total, or for the 1st, 2nd, 4th, 8th ... notice
-        where no total is known: a server may send thousands."""
-        told, tenth = self._further.get(event.call_id, (0, -1))
-        told += 1
-        if event.total is not None and 0 <= event.progress <= event.total and event.total > 0:
-            now = int(event.progress / event.total * 10)
-            is_news = now > tenth
-        else:
-            now, is_news = tenth, told.bit_count() == 1
-        self._further[event.call_id] = told, max(now, tenth)
-        return is_news
 
     def broken_off(self) -> None:
         """Say which mutating calls have no result, where the turn ends without giving them one."""
@@ -103,12 +93,6 @@ def decided(record: DecisionRecord) -> str:
     if record.approver is not None:
         by = f" ({'yes' if record.approved else 'no'} by {visible(record.approver)})"
     return f"{words[record.decision]}{by}: {why}"
-
-
-def _progress(event: CallProgress) -> str:
-    total = "" if event.total is None else f" of {event.total:g}"
-    message = f", {_cut(visible(event.message))}" if event.message else ""
-    return f"{_cut(visible(event.tool))}: {event.progress:g}{total}{message}"
 
 
 def _given(arguments: Mapping[str, Any]) -> str:
