@@ -18,6 +18,7 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.protocol.framing import LIMIT
 from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
 from lockgate.mcp.transport.base import Link, Receiver, Transport
+from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.process.child import Grace
@@ -25,6 +26,7 @@ from lockgate.process.outlast import outlast
 from lockgate.testing.http_server import HttpServer
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
+from lockgate.testing.sse_server import SseServer
 from lockgate.testing.transports import CONTRACT, Check, Reach, fails_to_open, hold
 
 SHORT = 0.1
@@ -75,6 +77,11 @@ def over_http_streams() -> Reach:
     return lambda server, *, frame_limit=LIMIT: HttpToOneServer(server, frame_limit, stream=True)
 
 
+def over_sse() -> Reach:
+    """Over HTTP with SSE, the older transport."""
+    return lambda server, *, frame_limit=LIMIT: SseToOneServer(server, frame_limit)
+
+
 EXCEPTIONS: Mapping[str, str] = {
     "frames_keep_their_order": "each message goes its own way: what has to follow waits for it",
     "waiting_senders_keep_their_order": "the same: they begin in their order",
@@ -96,6 +103,23 @@ async def test_http_keeps_the_contract(check: Check, make: MakeReach, tmp_path: 
     if check.__name__ in EXCEPTIONS or (make is over_http_streams and check.__name__ in OF_STREAMS):
         return
     await hold(check, make(), tmp_path)
+
+
+@pytest.mark.req("S3-16")
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+async def test_sse_keeps_the_contract(check: Check, tmp_path: Path) -> None:
+    """Each promise over HTTP with SSE; there a server may speak first."""
+    if check.__name__ in {*EXCEPTIONS, *OF_STREAMS} - {"the_server_may_speak_first"}:
+        return
+    await hold(check, over_sse(), tmp_path)
+
+
+async def test_an_address_without_a_stream_fails_to_open() -> None:
+    """Phase CONNECT, fate NOT_SENT, for HTTP with SSE as well."""
+    async with SseServer(ScriptedServer()) as server:
+        endpoint = server.stream()
+    error = await fails_to_open(LegacySseTransport(endpoint, peer="x", environ={}))
+    assert (error.phase, error.fault) == (Phase.CONNECT, Fault.NOT_CONNECTED)
 
 
 def test_what_http_does_not_promise_is_in_the_contract() -> None:
@@ -145,6 +169,29 @@ class HttpToOneServer:
         async with HttpServer(self._server, stream=self._stream) as server:
             transport = StreamableHttpTransport(
                 server.endpoint(), peer="scripted", environ={}, frame_limit=self._limit
+            )
+            async with transport.open(receiver) as link:
+                yield link
+
+
+class SseToOneServer:
+    """HTTP with SSE to a server that is started with each link, and ended with it."""
+
+    def __init__(self, server: ScriptedServer, limit: int) -> None:
+        self._server = server
+        self._limit = limit
+
+    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
+        return self._open(receiver)
+
+    def describe(self) -> str:
+        return "sse"
+
+    @asynccontextmanager
+    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
+        async with SseServer(self._server) as server:
+            transport = LegacySseTransport(
+                server.stream(), peer="scripted", environ={}, frame_limit=self._limit
             )
             async with transport.open(receiver) as link:
                 yield link

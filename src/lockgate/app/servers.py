@@ -9,7 +9,7 @@ from typing import Final
 
 from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.inbound import Listener
-from lockgate.mcp.endpoint import HttpEndpoint
+from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerStatus, StartReport
@@ -48,11 +48,25 @@ def make_manager(
 
     def by_endpoint(settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
+        # Late: both bring the HTTP library along, which nobody needs without such a server.
+        if isinstance(endpoint, SseEndpoint):
+            from lockgate.mcp.transport.legacy_sse import LegacySseTransport
+
+            return LegacySseTransport(
+                endpoint,
+                peer=settings.name,
+                environ=environ,
+                hidden=secrets_of(settings, environ),
+            )
         if isinstance(endpoint, HttpEndpoint):
-            # Late: it brings the HTTP library along, which nobody needs without such a server.
             from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 
-            return StreamableHttpTransport(endpoint, peer=settings.name, environ=environ)
+            return StreamableHttpTransport(
+                endpoint,
+                peer=settings.name,
+                environ=environ,
+                hidden=secrets_of(settings, environ),
+            )
         return StdioTransport(
             endpoint,
             peer=settings.name,
@@ -78,7 +92,8 @@ def secrets_of(settings: ServerSettings, environ: Mapping[str, str]) -> tuple[st
     """The values of a server's configuration that nothing said of it, and no file, may hold."""
     endpoint = settings.endpoint
     if isinstance(endpoint, HttpEndpoint):
-        return endpoint.secrets()
+        addresses = (endpoint.url, endpoint.proxy or "")
+        return (*endpoint.secrets(), *secrets_in(addresses, {}, environ))
     return secrets_in(endpoint.args, endpoint.env, environ)
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
+from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import StartReport
 from lockgate.mcp.transport.base import Transport
+from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.process.child import Grace
@@ -81,6 +82,8 @@ class Fleet:
 
     def _transport(self, settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
+        if isinstance(endpoint, SseEndpoint):
+            return LegacySseTransport(endpoint, peer=settings.name, environ={})
         if isinstance(endpoint, HttpEndpoint):
             return StreamableHttpTransport(endpoint, peer=settings.name, environ={})
         return StdioTransport(

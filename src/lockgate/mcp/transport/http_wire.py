@@ -15,7 +15,6 @@ from lockgate.mcp.protocol.jsonrpc import Outgoing
 from lockgate.mcp.transport.http_words import summary
 from lockgate.process.hidden import Hidden
 from lockgate.web.answer import Answer
-from lockgate.web.body import Body
 from lockgate.web.failure import HttpFailure, Stage
 from lockgate.web.pool import USER_AGENT, Head, Pool
 from lockgate.web.sent import Sent
@@ -85,24 +84,6 @@ class HttpWire:
             connection.close()
             raise self.closed(Fate.NOT_SENT, text="nothing was sent: ")
         return self._pool.write(connection, self._posted, headers, message.payload)
-
-    async def post(self, body: Body, headers: Pairs, session: str | None) -> Answer:
-        """Send one message, which may be withdrawn until then; its answer, after redirects.
-
-        Raises `HttpFailure`, and `PeerError` for a redirect that is not followed.
-        """
-        if session is not None:
-            headers = (*headers, (SESSION, session))
-        connection = await self._pool.connect(self._posted)
-        try:
-            await body.begin()
-        except BaseException:
-            connection.close()
-            raise
-        answer = await self._pool.write(connection, self._posted, headers, body.data).answer()
-        if answer.status not in _REDIRECTED:
-            return answer
-        return await self._redirected("POST", answer, headers, body.data)
 
     async def answered(self, sent: Sent, message: Outgoing, session: str | None) -> Answer:
         """The answer to a message, after redirects. Raises `HttpFailure`, and `PeerError` for a
@@ -203,7 +184,7 @@ class HttpWire:
         """An error about this server; `what` follows its address."""
         fault, fate = verdict
         return PeerError(
-            f"{self.peer}: {self.target.shown} {self._hidden.hide(what)}",
+            f"{self.peer}: {self._hidden.hide(f'{self.target.shown} {what}')}",
             peer=self.peer,
             phase=phase,
             fault=fault,
