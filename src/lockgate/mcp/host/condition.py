@@ -23,7 +23,7 @@ from lockgate.process.hidden import Hidden
 
 logger = logging.getLogger(__name__)
 
-HOPELESS: Final = frozenset({Fault.NOT_STARTED, Fault.UNSUPPORTED, Fault.UNAUTHORIZED})
+HOPELESS: Final = frozenset({Fault.NOT_STARTED, Fault.UNAUTHORIZED})
 """What another try will hardly mend: somebody has to do something first."""
 
 
@@ -161,8 +161,9 @@ class Condition:
         return None if self._connected is None else self._connected - (self._begun or 0.0)
 
     def _move(self, state: ServerState, reason: str | None, fault: Fault | None) -> None:
-        self.state, self.reason, self.fault = state, reason, fault
-        if state is not ServerState.CONNECTING:
+        before, self.state, self.reason, self.fault = self.state, state, reason, fault
+        is_lost = before is ServerState.READY and state is ServerState.RECONNECTING
+        if state is not ServerState.CONNECTING and not is_lost:  # no try has ended then
             self.settled.set()
 
     def _log(self, before: ServerState) -> None:

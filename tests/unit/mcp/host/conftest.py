@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -13,10 +14,15 @@ from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.transport.base import Transport
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
-from lockgate.tools.registry import Registry
+from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
+from lockgate.tools.permit import Permit
+from lockgate.tools.registry import Registry, Snapshot
+from lockgate.tools.result import Outcome
+from lockgate.traits import SideEffectLevel
 
 Servers: TypeAlias = Mapping[str, ScriptedServer | LoopServer | Transport]
 MakeManager: TypeAlias = Callable[..., Manager]
+RunTool: TypeAlias = Callable[..., Coroutine[Any, Any, Outcome]]
 
 
 @pytest.fixture
@@ -53,3 +59,17 @@ async def managed() -> AsyncGenerator[MakeManager, None]:
     yield make
     for manager in made:
         await manager.close()
+
+
+@pytest.fixture
+def run_tool() -> RunTool:
+    """`await run_tool(registry or snapshot, name, **arguments)`: the tool itself, on no road."""
+
+    async def run(where: Registry | Snapshot, name: str, **arguments: Any) -> Outcome:
+        entry = (where.snapshot() if isinstance(where, Registry) else where).get(name)
+        assert entry is not None
+        bounds = Bounds(SideEffectLevel.MUTATING, None)
+        execution = Execution("e", "test", bounds, False, Environment(Path()))
+        return await entry.tool.execute(arguments, Permit(ToolContext(execution, "call")))
+
+    return run

@@ -1,0 +1,61 @@
+"""Waits that last until a test lets them end, in place of `lockgate.mcp.host.pause`."""
+
+from __future__ import annotations
+
+import asyncio
+
+PATIENCE = 5.0
+"""Seconds after which a test does not wait for a wait any longer."""
+
+
+class ScriptedPauses:
+    """Hand it in as `pause`; what is waited for is in `seconds`, and `release` ends it.
+
+    pauses = ScriptedPauses()
+    manager = Manager(..., pause=pauses)
+    ...
+    await pauses.release()     # as if the next wait's time had gone by
+    """
+
+    def __init__(self) -> None:
+        """Nobody waits yet."""
+        self.seconds: list[float] = []
+        """What was waited for so far, waits that ended early among them."""
+        self._released = 0
+        self._open: list[asyncio.Event] = []
+        self._news = asyncio.Condition()
+
+    async def __call__(self, seconds: float, early: asyncio.Event) -> None:
+        """See `Pause`."""
+        self.seconds.append(seconds)
+        if early.is_set():
+            return
+        over = asyncio.Event()
+        self._open.append(over)
+        async with self._news:
+            self._news.notify_all()
+        ends = [asyncio.ensure_future(event.wait()) for event in (over, early)]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
+            await asyncio.wait(ends)
+            if over in self._open:
+                self._open.remove(over)
+
+    async def begins(self) -> float:
+        """Wait until somebody waits; for how many seconds. Raises TimeoutError."""
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: bool(self._open))
+        return self.seconds[-1]
+
+    async def release(self) -> float:
+        """Wait until somebody waits, and let the first of them go on; the newest wait's seconds."""
+        seconds = await self.begins()
+        self._open.pop(0).set()
+        await asyncio.sleep(0)
+        return seconds
+
+    def __repr__(self) -> str:
+        return f"<ScriptedPauses {len(self._open)} open of {len(self.seconds)}>"

@@ -1,0 +1,176 @@
+"""When a server's list is read again, and who waits for it (S3-18)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.host.catalogue import FRESH_AT_LEAST, Catalogue
+from lockgate.testing.clock import FakeClock
+from lockgate.testing.pauses import ScriptedPauses
+
+BROKEN = PeerError("broken", peer="s", phase=Phase.REQUEST, fault=Fault.REFUSED, fate=Fate.ANSWERED)
+
+
+class _Lists:
+    """Reads of a list that end when a test says so."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.begun = 0
+        self._catalogue = catalogue
+        self._ends: asyncio.Queue[PeerError | None] = asyncio.Queue()
+        self._news = asyncio.Condition()
+
+    async def read(self, covers: int) -> None:
+        self.begun += 1
+        async with self._news:
+            self._news.notify_all()
+        error = await self._ends.get()
+        if error is not None:
+            raise error
+        self._catalogue.taken(covers, None)
+
+    def end(self, error: PeerError | None = None) -> None:
+        """Let one reading end."""
+        self._ends.put_nowait(error)
+
+    async def begins(self, count: int) -> None:
+        """Wait until so many have begun."""
+        async with asyncio.timeout(5), self._news:
+            await self._news.wait_for(lambda: self.begun >= count)
+
+
+@asynccontextmanager
+async def _kept(
+    catalogue: Catalogue, read: Callable[[int], Awaitable[None]]
+) -> AsyncGenerator[None]:
+    keeping = asyncio.create_task(catalogue.keep(read))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.wait((keeping,))
+
+
+def _made(pauses: ScriptedPauses, clock: FakeClock | None = None) -> Catalogue:
+    return Catalogue(clock=clock or FakeClock(), pause=pauses)
+
+
+@pytest.mark.req("S3-18")
+async def test_a_burst_is_read_twice_at_most() -> None:
+    """What comes while a list is read is covered by one more; the readings are paced."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        catalogue.announce()
+        await lists.begins(1)
+        for _ in range(500):
+            catalogue.announce()
+        lists.end()
+        await pauses.release()
+        await lists.begins(2)
+        lists.end()
+        await pauses.release()
+        assert (lists.begun, catalogue.unread) == (2, False)
+        assert pauses.seconds == [0.5, 1.0]
+
+
+async def test_a_failure_is_kept_and_tried_again_with_growing_waits() -> None:
+    """The list counts as unread until it was read; then nothing is left of the failure."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        catalogue.announce()
+        for _ in range(2):
+            lists.end(BROKEN)
+            await pauses.begins()
+            assert (catalogue.fault, catalogue.unread) == ("broken", True)
+            await pauses.release()
+        lists.end()
+        await pauses.begins()
+        assert (catalogue.fault, catalogue.unread) == (None, False)
+        assert pauses.seconds == [1.0, 2.0, 0.5]
+
+
+async def test_whoever_waits_is_told_by_a_reading_that_began_after() -> None:
+    """A reading under way does not cover what was announced since, and nothing is paced while
+    somebody waits."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        catalogue.announce()
+        await lists.begins(1)
+        catalogue.announce()
+        waiting = asyncio.create_task(catalogue.settled())
+        await asyncio.sleep(0)
+        lists.end()
+        await lists.begins(2)
+        assert not waiting.done()
+        lists.end()
+        assert await waiting
+        assert await catalogue.settled()  # covered already
+
+
+async def test_whoever_waits_is_told_of_a_failure_and_of_the_end() -> None:
+    """Neither leaves anybody waiting; without a connection nobody waits at all."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        catalogue.announce()
+        await lists.begins(1)
+        waiting = asyncio.create_task(catalogue.settled())
+        await asyncio.sleep(0)
+        lists.end(BROKEN)
+        assert not await waiting
+        waiting = asyncio.create_task(catalogue.settled())
+        await lists.begins(2)
+    assert not await waiting
+    assert not await catalogue.settled()
+
+
+async def test_waiting_can_be_given_up() -> None:
+    """One that is cancelled hurries nobody any more."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        catalogue.announce()
+        waiting = asyncio.create_task(catalogue.settled())
+        await lists.begins(1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        lists.end()
+        await pauses.begins()
+        assert pauses.seconds == [0.5]
+
+
+async def test_a_list_gets_old_by_what_its_server_says_but_not_too_soon() -> None:
+    """2026-07-28, Caching: looked at when a turn begins, read once; 0 does not mean each time; what
+    says nothing never gets old."""
+    pauses, clock = ScriptedPauses(), FakeClock()
+    catalogue = _made(pauses, clock)
+    lists = _Lists(catalogue)
+    catalogue.taken(catalogue.begin(), 0)
+    async with _kept(catalogue, lists.read):
+        clock.advance(FRESH_AT_LEAST - 1)
+        catalogue.look(clock())
+        clock.advance(1)
+        catalogue.look(clock())
+        catalogue.look(clock())
+        await lists.begins(1)
+        assert not catalogue.unread  # nobody waits for it
+        lists.end()
+        await pauses.release()
+        clock.advance(1e9)
+        catalogue.look(clock())
+        await asyncio.sleep(0)
+        assert lists.begun == 1
