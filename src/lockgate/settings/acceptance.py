@@ -60,7 +60,7 @@ class Pending:
     @property
     def summary(self) -> tuple[str, ...]:
         """What a person reads before accepting; what is long goes on in lines of its own."""
-        told = [f"It would start {start}" for start in self.starts]
+        told = [start.sentence for start in self.starts]
         told.extend("\n      ".join(folded(f"It would {what}")) for what in self.loosens)
         lines = sum(one.count("\n") + 1 for one in told)
         if lines > _LINES_IN_SIGHT:

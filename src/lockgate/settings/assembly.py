@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError
-from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.examples import example_fault
 from lockgate.rules.parse import parse_rule
@@ -19,13 +18,14 @@ from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.config import AgentSettings, ApprovalSettings, AuditSettings, Config
+from lockgate.settings.endpoints import endpoint_of
 from lockgate.settings.entries import RuleText
 from lockgate.settings.findings import Findings
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
 from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft, Given, Section
-from lockgate.settings.server_keys import SERVER
+from lockgate.settings.server_keys import IDENTIFIED_BY, SERVER
 
 SPAWN_ALLOWANCE: Final = 30.0
 """Seconds that starting may take beyond the longest request timeout (S3-08)."""
@@ -79,26 +79,19 @@ class Assembly:
 
     def _server(self, name: str, given: Given) -> ServerSettings | None:
         draft: Draft = given.value
-        if "command" not in draft:
-            # An answer about a server that is no longer configured says nothing.
-            if given.place.file != self._layers.answers:
-                self._findings.add(
-                    given.place,
-                    given.path,
-                    f'server "{name}" has no command',
-                    "add command: PROGRAM",
-                )
-            return None
+        reached = any(key in draft for key in IDENTIFIED_BY)
+        if not reached and given.place.file == self._layers.answers:
+            return None  # an answer about a server that is no longer configured says nothing
         value = _Values(SERVER, draft)
+        endpoint = endpoint_of(
+            name, given, value.__getitem__, self._findings, self._layers.project_dir
+        )
+        if endpoint is None:
+            return None
         verdicts: Mapping[str, Given] = value["verdicts"]
         return ServerSettings(
             name,
-            StdioEndpoint(
-                value["command"],
-                value["args"],
-                dict(value["env"]),
-                value["cwd"] or self._layers.project_dir,
-            ),
+            endpoint,
             request_timeout=value["requestTimeout"],
             annotation_trust=value["annotationTrust"],
             required=value["required"],

@@ -119,7 +119,13 @@ class Servers:
             rest = {key: given for key, given in draft.items() if key != "name"}
             if len(at.findings.problems) > before and "command" in self.section.names:
                 # It may be what is misspelt: "has no command" on top would mislead.
-                rest.setdefault("command", Given("", item.place, inner.path))
+                missing = Given("", item.place, inner.path)
+                transport = rest.get("transport")
+                if "url" in rest or (transport and transport.value != "stdio"):
+                    rest.setdefault("url", missing)
+                    rest.setdefault("transport", Given("sse", item.place, inner.path))
+                else:
+                    rest.setdefault("command", missing)
             servers[name] = Given(rest, item.place, inner.path)
         return servers
 

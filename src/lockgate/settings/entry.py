@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
-from lockgate.settings.masking import shown_arguments
+from lockgate.settings.masking import shown_arguments, shown_url
 from lockgate.settings.nodes import Place, Scalar
 from lockgate.showing import visible
 
@@ -18,14 +19,25 @@ _ESCAPED = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 @dataclass(frozen=True, slots=True)
 class ServerEntry:
-    """What `lockgate mcp add` and `import` write: a name and what starts the server."""
+    """What `lockgate mcp add` and `import` write: a name, and what starts the server or where it
+    is."""
 
     name: str
-    command: str
+    command: str = ""
+    """Empty for a server with a `url`."""
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """As they are written: `${NAME}` is a reference, a literal `${` is `$${`."""
     cwd: str | None = None
+    transport: str = "stdio"
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The same as of `env`; secrets only as references."""
+
+    @property
+    def secret_in_url(self) -> bool:
+        """Whether `url` holds what looks like a secret and no reference."""
+        return self.url is not None and shown_url(self.url) != visible(self.url)
 
     @property
     def secret_arguments(self) -> tuple[int, ...]:
@@ -36,40 +48,48 @@ class ServerEntry:
 
     def block(self) -> tuple[str, ...]:
         """Its lines as an item of a list in block style, without indentation."""
-        lines = [f"- name: {quoted(self.name)}", f"  command: {quoted(self.command)}"]
-        if self.args:
-            lines.append(f"  args: [{', '.join(map(quoted, self.args))}]")
-        if self.env:
-            lines.append("  env:")
-            lines.extend(f"    {quoted(key)}: {quoted(value)}" for key, value in self.env.items())
-        if self.cwd is not None:
-            lines.append(f"  cwd: {quoted(self.cwd)}")
-        return tuple(lines)
+        lines: list[str] = []
+        for key, value in self.data().items():
+            if isinstance(value, dict):
+                lines.append(f"  {key}:")
+                pairs = cast("dict[str, str]", value).items()
+                lines.extend(f"    {quoted(name)}: {quoted(text)}" for name, text in pairs)
+            elif isinstance(value, list):
+                words = map(quoted, cast("list[str]", value))
+                lines.append(f"  {key}: [{', '.join(words)}]")
+            else:
+                lines.append(f"  {key}: {quoted(str(value))}")
+        return (f"- {lines[0].lstrip()}", *lines[1:])
 
     def flow(self) -> str:
         """The same on one line, for a list in brackets."""
-        fields = [f'"name": {as_json(self.name)}', f'"command": {as_json(self.command)}']
-        if self.args:
-            fields.append(f'"args": [{", ".join(map(as_json, self.args))}]')
-        if self.env:
-            pairs = ", ".join(
-                f"{as_json(key)}: {as_json(value)}" for key, value in self.env.items()
-            )
-            fields.append(f'"env": {{{pairs}}}')
-        if self.cwd is not None:
-            fields.append(f'"cwd": {as_json(self.cwd)}')
-        return f"{{{', '.join(fields)}}}"
+        return f"{{{', '.join(f'{as_json(k)}: {_flow(v)}' for k, v in self.data().items())}}}"
 
     def data(self) -> dict[str, object]:
         """What a reader must find (`nodes.data_of`), up to the type of single words."""
-        found: dict[str, object] = {"name": self.name, "command": self.command}
+        found: dict[str, object] = {"name": self.name}
+        if self.url is not None:
+            found |= {"transport": self.transport, "url": self.url}
+        else:
+            found["command"] = self.command
         if self.args:
             found["args"] = list(self.args)
         if self.env:
             found["env"] = dict(self.env)
+        if self.headers:
+            found["headers"] = dict(self.headers)
         if self.cwd is not None:
             found["cwd"] = self.cwd
         return found
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, dict):
+        pairs = cast("dict[str, str]", value).items()
+        return f"{{{', '.join(f'{as_json(name)}: {as_json(text)}' for name, text in pairs)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_json, cast('list[str]', value)))}]"
+    return as_json(str(value))
 
 
 def quoted(text: str) -> str:

@@ -7,16 +7,17 @@ from typing import Final
 
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.settings.assembly import Assembly, servers_of
+from lockgate.settings.expansion import has_reference
 from lockgate.settings.findings import Findings
 from lockgate.settings.keys import ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import Draft, Given, merge_drafts
-
-_STARTED_BY: Final = ("command", "args", "env", "cwd")
-"""The keys that say what a server is; trust given to one program is not trust in another."""
+from lockgate.settings.server_keys import IDENTIFIED_BY, STARTED_BY
 
 _SOME_HOME: Final = "/home/of-the-reader"
 """Stands for the home directory where rules are only read: any will do."""
+_SOMEWHERE: Final = "https://of-the-reader.invalid/"
+"""Stands for an address that a variable is part of."""
 
 
 def join(drafts: Sequence[Draft], findings: Findings) -> Draft:
@@ -56,6 +57,9 @@ def _without_references(draft: Draft) -> Draft:
         }
         open_bound = open_bound or "requestTimeout" in awaited
         rest = {key: value for key, value in server.items() if key not in awaited}
+        for key in ("url", "proxy"):
+            if key in rest and has_reference(str(rest[key].value)):
+                rest[key] = Given(_SOMEWHERE, rest[key].place, rest[key].path)
         servers[name] = Given(rest, given.place, given.path)
     if "servers" in kept:
         kept["servers"] = Given(servers, kept["servers"].place, kept["servers"].path)
@@ -70,15 +74,17 @@ def _refuse_inherited_trust(earlier: Draft, later: Draft, findings: Findings) ->
     for name, given in after.items():
         old: Draft = before[name].value if name in before else {}
         new: Draft = given.value
-        changed = next((new[key] for key in _STARTED_BY if key in new), None)
-        if not old or changed is None:
+        key = next((key for key in IDENTIFIED_BY if key in new), None)
+        if not old or key is None:
             continue
+        changed = new[key]
+        verb = "started" if key in STARTED_BY else "connected to"
         trusted = old.get("annotationTrust")
         if trusted and trusted.value is AnnotationTrust.TRUST and "annotationTrust" not in new:
             findings.add(
                 changed.place,
                 changed.path,
-                f'server "{name}": changes what is started, while {trusted.place} trusts it',
+                f'server "{name}": changes what is {verb}, while {trusted.place} trusts it',
                 "say annotationTrust here as well, or give the server another name",
             )
         told: Mapping[str, Given] = old["verdicts"].value if "verdicts" in old else {}
@@ -87,7 +93,7 @@ def _refuse_inherited_trust(earlier: Draft, later: Draft, findings: Findings) ->
             findings.add(
                 changed.place,
                 changed.path,
-                f'server "{name}": changes what is started, while {told[left[0]].place} has a'
+                f'server "{name}": changes what is {verb}, while {told[left[0]].place} has a'
                 f" verdict on its tools",
                 f"repeat the verdicts here ({', '.join(left)}), or use another name",
             )

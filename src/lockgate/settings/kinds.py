@@ -233,6 +233,8 @@ class Directory(_LaterWins):
     """A directory, relative to the file. Whether it is there shows when the server starts."""
 
     words: str = "path"
+    noun: str = "directory"
+    """What it is a path of, such as `file`."""
 
     def read(self, node: Node, at: At) -> Path | str | Missing:
         """The absolute path; the text as it was written while nothing is expanded."""
@@ -243,7 +245,7 @@ class Directory(_LaterWins):
         if isinstance(_without_nul(text, node, at), Missing):
             return MISSING
         if not text.strip():
-            return at.fault(node, "is empty", "name a directory, or remove the key")
+            return at.fault(node, "is empty", f"name a {self.noun}, or remove the key")
         if at.environ is None and has_reference(text):
             return text
         path = _path_of(text, node, at)

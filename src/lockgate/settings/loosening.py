@@ -14,6 +14,7 @@ from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverPr
 from lockgate.settings.entries import RuleText
 from lockgate.settings.expansion import has_reference
 from lockgate.settings.reading import Draft, Given
+from lockgate.settings.server_keys import IDENTIFIED_BY
 from lockgate.settings.telling import word
 from lockgate.traits import SideEffectLevel
 
@@ -24,7 +25,6 @@ _ASKED: Final[Mapping[SideEffectLevel | None, str]] = {
     SideEffectLevel.MUTATING: "ask about destructive calls only",
 }
 _EXEMPT_ORDER: Final = (None, SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING)
-_STARTED_BY: Final = ("command", "args", "env", "cwd")
 
 
 def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ def _of_servers(servers: Mapping[str, Given], own: Mapping[str, Given]) -> Itera
             yield f"change what your own configuration says of {name}: {', '.join(changed)}"
 
 
-_TOLD: Final = frozenset({*_STARTED_BY, "annotationTrust", "verdicts"})
+_TOLD: Final = frozenset({*IDENTIFIED_BY, "annotationTrust", "verdicts"})
 """Keys of a server that the summary tells of in full."""
 
 

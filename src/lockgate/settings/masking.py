@@ -14,6 +14,8 @@ from lockgate.showing import is_token, looks_secret, masked, visible
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 _DEFAULTED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):-([^}]+)\}")
+_ANY_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_BARE_SCHEME = re.compile(r"[A-Za-z][A-Za-z-]{0,15} +")
 _ASSIGNED = re.compile(r"(-{0,2}[A-Za-z_][\w.-]*)(=|:\s*)(.*)", re.DOTALL)
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#@\s]*@)?([^?#\s]*)(\?[^#\s]*)?(#\S*)?")
 
@@ -33,6 +35,29 @@ def is_reference(value: str) -> bool:
 def mask(value: str) -> str:
     """What is shown instead of a secret: a reference as it is, anything else as its length."""
     return value if is_reference(value) else masked(value)
+
+
+def shown_header(value: str) -> str:
+    """The value of a header as it may be shown: references, and a scheme such as `Bearer`; of
+    whatever stands beside them only the length."""
+    shown: list[str] = []
+    at = 0
+    for reference in _ANY_REFERENCE.finditer(value):
+        shown.append(_beside(value[at : reference.start()], first=not at))
+        name, default = reference.groups()
+        shown.append(f"${{{name}}}" if default is None else f"${{{name}:-{masked(default)}}}")
+        at = reference.end()
+    shown.append(_beside(value[at:], first=False))
+    return "".join(shown)
+
+
+def _beside(text: str, *, first: bool) -> str:
+    return text if not text or (first and _BARE_SCHEME.fullmatch(text)) else masked(text)
+
+
+def shown_url(url: str) -> str:
+    """An address as it may be shown: what is secret-bearing in it by its length."""
+    return visible(_shown_value(url, mask))
 
 
 def shown_arguments(arguments: Iterable[str]) -> tuple[str, ...]:

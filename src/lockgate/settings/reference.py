@@ -8,12 +8,13 @@ from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
-from lockgate.settings.server_keys import MCP, SERVER, VERDICT
+from lockgate.settings.server_keys import MCP, SERVER, TLS, VERDICT
 
 SECTIONS: tuple[Section, ...] = (
     ROOT,
     MCP,
     SERVER,
+    TLS,
     VERDICT,
     AGENT,
     APPROVALS,

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
-from lockgate.settings.entries import Environment, ServerName, Servers, Verdicts
+from lockgate.settings.entries import Environment, Nested, ServerName, Servers, Verdicts
 from lockgate.settings.kinds import (
     Argument,
     Choice,
@@ -19,15 +19,23 @@ from lockgate.settings.kinds import (
     Text,
 )
 from lockgate.settings.reading import Key, Section
+from lockgate.settings.remote_kinds import Address, Headers
 from lockgate.traits import SideEffectLevel
 
-_STDIO_ONLY = "this version starts servers as programs and speaks stdio with them, nothing else"
 IMPORT_HINT: Final = (
     "this is how other programs write it: run `lockgate mcp import FILE`, which takes servers over"
     " from their files"
 )
 NOTHING: Final = MappingProxyType[str, str]({})
+_HTTP_HINT = "write streamable-http; sse is for servers of before 2025"
 _ARGS_HINT = "write one argument an item: [-y, some-server]"
+
+STARTED_BY: Final = ("command", "args", "env", "cwd")
+"""The keys of a server that is started as a program."""
+CONNECTED_BY: Final = ("url", "headers", "tls", "proxy")
+"""The keys of a server that is reached over HTTP."""
+IDENTIFIED_BY: Final = (*STARTED_BY, "transport", *CONNECTED_BY)
+"""The keys that say what a server is; trust given to one is not trust in another."""
 
 LEVEL: Final = Choice(
     MappingProxyType(
@@ -79,6 +87,47 @@ VERDICT: Final = Section(
     ),
 )
 
+TLS: Final = Section(
+    "mcp.servers[].tls",
+    "Files in PEM form. Certificates and names are always verified; there is no way to turn that"
+    " off.",
+    (
+        Key(
+            "caFile",
+            Directory(noun="file"),
+            None,
+            "none",
+            "Certificates to trust beside those of the system.",
+            expands=True,
+        ),
+        Key(
+            "clientCert",
+            Directory(noun="file"),
+            None,
+            "none",
+            "What lockgate proves itself with, its chain included.",
+            expands=True,
+        ),
+        Key(
+            "clientKey",
+            Directory(noun="file"),
+            None,
+            "in `clientCert`",
+            "The key of it, without a passphrase.",
+            expands=True,
+        ),
+    ),
+    also_called=MappingProxyType(
+        {"ca": "caFile", "cert": "clientCert", "certFile": "clientCert", "key": "clientKey"}
+    ),
+    told=MappingProxyType(
+        dict.fromkeys(
+            ("verify", "insecure", "skipVerify", "insecureSkipVerify", "rejectUnauthorized"),
+            "certificates are always verified: name the one to trust as caFile",
+        )
+    ),
+)
+
 _NAME: Final = Key(
     "name",
     ServerName(),
@@ -99,25 +148,31 @@ SERVER: Final = Section(
         Key(
             "transport",
             Choice(
-                MappingProxyType({"stdio": "stdio", "STDIO": "stdio"}),
                 MappingProxyType(
-                    dict.fromkeys(
-                        ("streamable-http", "STREAMABLE_HTTP", "sse", "SSE", "http"), _STDIO_ONLY
-                    )
+                    {
+                        "stdio": "stdio",
+                        "streamable-http": "streamable-http",
+                        "sse": "sse",
+                        "STDIO": "stdio",
+                        "STREAMABLE_HTTP": "streamable-http",
+                        "SSE": "sse",
+                    }
                 ),
-                "stdio",
+                MappingProxyType(dict.fromkeys(("http", "streamable", "HTTP"), _HTTP_HINT)),
+                "stdio | streamable-http | sse",
             ),
             "stdio",
             "stdio",
-            "How the server is reached.",
+            "How the server is reached: as a program, over HTTP, or over HTTP with SSE, which"
+            " servers of before 2025 speak.",
         ),
         Key(
             "command",
             Command(),
             None,
-            "required",
-            "The program to start: a bare name is looked up in PATH, a path is relative to this"
-            " file, `~/` is your home.",
+            "required for stdio",
+            "The program to start, for `stdio`: a bare name is looked up in PATH, a path is"
+            " relative to this file, `~/` is your home.",
             expands=True,
         ),
         Key(
@@ -143,6 +198,33 @@ SERVER: Final = Section(
             None,
             "the project's directory",
             "Where the program runs.",
+            expands=True,
+        ),
+        Key(
+            "url",
+            Address(),
+            None,
+            "required for the others",
+            "Where the server is, for `streamable-http` and `sse`. Who asks is said in `headers`,"
+            " never here.",
+            expands=True,
+        ),
+        Key(
+            "headers",
+            Headers(),
+            MappingProxyType({}),
+            "{}",
+            "Headers of every request to it, and to no other origin. Secrets only as `${NAME}`.",
+            expands=True,
+        ),
+        Key("tls", Nested(TLS), MappingProxyType({}), "{}", "Certificates of your own."),
+        Key(
+            "proxy",
+            Address(words="http or https address, or empty", optional=True),
+            None,
+            "what `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say",
+            "The proxy to it; empty for none. This machine itself is asked without one, unless it"
+            " is said here.",
             expands=True,
         ),
         Key(
@@ -224,13 +306,16 @@ SERVER: Final = Section(
             "trust": "annotationTrust",
             "workingDirectory": "cwd",
             "workdir": "cwd",
+            "httpUrl": "url",
+            "serverUrl": "url",
+            "http_headers": "headers",
+            "requestInit": "headers",
             "alwaysLoad": "required",
             "tools": "expectTools",
         }
     ),
     told=MappingProxyType(
         {
-            **dict.fromkeys(("url", "headers", "httpUrl", "serverUrl"), _STDIO_ONLY),
             **dict.fromkeys(
                 ("disabled", "enabled"), "take the entry out, or comment it out, to switch it off"
             ),

@@ -1,4 +1,4 @@
-"""The programs that a configuration would start, as a person is told of them."""
+"""What a configuration would start or connect to, as a person is told of it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from typing import Any
 from lockgate.settings.config import ApproverProgram
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.reading import Draft, Given
+from lockgate.settings.server_keys import IDENTIFIED_BY
 from lockgate.settings.telling import (
     ROOM,
     folded,
     folded_all,
     told_arguments,
+    told_headers,
+    told_url,
     told_variables,
     word,
 )
 from lockgate.showing import width_of
 
-_STARTED_BY = ("command", "args", "env", "cwd")
+_NOWHERE = "(the address your own configuration names)"
 _UNKNOWN = "(the program your own configuration names)"
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One program that a file would start."""
+    """One program that a file would start, or one server that it would connect to."""
 
     server: str
     """The server it is, or what else it is for."""
@@ -39,9 +42,22 @@ class Start:
     """The same as `env`, with the values of those that decide what runs."""
     cwd: str | None = None
     """Where it would run; None: the project's directory."""
+    url: str | None = None
+    """Where a server is that is connected to; then nothing is started."""
+    headers: tuple[str, ...] = ()
+    """What would be sent there of the person's environment, and names of headers."""
+    through: tuple[str, ...] = ()
+    """The rest that says how: proxy, certificates."""
+
+    @property
+    def sentence(self) -> str:
+        """What it would do; nothing is left out."""
+        return f"It would {'start' if self.url is None else 'connect to'} {self}"
 
     def __str__(self) -> str:
         """One line if it is short, else a line for each argument. Nothing is left out."""
+        if self.url is not None:
+            return self._connected()
         extras = [f"cwd: {self.cwd}"] if self.cwd else []
         if self.variables:
             extras.append(f"env: {', '.join(self.variables)}")
@@ -55,6 +71,14 @@ class Start:
             told += f", with {count} argument{'' if count == 1 else 's'}:"
         numbered = [f"{number}. {text}" for number, text in enumerate(self.arguments, 1)]
         return "\n      ".join((*folded(told, room=ROOM - 12), *folded_all((*numbered, *extras))))
+
+    def _connected(self) -> str:
+        extras = [f"header {header}" for header in self.headers] + [*self.through]
+        line = "  ".join((f"{self.server}: {self.url}", *(f"({extra})" for extra in extras)))
+        if width_of(line) <= ROOM - 9:
+            return line
+        told = folded(f"{self.server}: {self.url}", room=ROOM - 12)
+        return "\n      ".join((*told, *folded_all(extras)))
 
 
 def starts_of(servers: Mapping[str, Given], own: Mapping[str, Given]) -> tuple[Start, ...]:
@@ -84,15 +108,40 @@ def approver_starts(draft: Draft) -> tuple[Start, ...]:
 
 
 def start_of(entry: ServerEntry) -> Start:
-    """What a server that is about to be written would start."""
+    """What a server that is about to be written would start or connect to."""
+    if entry.url is not None:
+        return _reached(entry.name, entry.url, entry.headers, ())
     return _told(entry.name, entry.command, entry.args, entry.env, entry.cwd)
 
 
 def _start(name: str, server: Draft, own: Draft) -> Start:
-    merged = {key: _value(server, key, _value(own, key, None)) for key in _STARTED_BY}
+    merged = {key: _value(server, key, _value(own, key, None)) for key in IDENTIFIED_BY}
+    if merged["url"] is not None or merged["transport"] not in (None, "stdio"):
+        headers = {**_value(own, "headers", {}), **_value(server, "headers", {})}
+        tls: Draft = {**_value(own, "tls", {}), **_value(server, "tls", {})}
+        through = [f"{key}: {word(str(given.value))}" for key, given in tls.items()]
+        if merged["proxy"] is not None:
+            through.append(f"proxy: {word(merged['proxy'])}")
+        if merged["transport"] == "sse":
+            through.append("over SSE")
+        return _reached(name, merged["url"], headers, tuple(through))
     env = {**(_value(own, "env", {})), **(_value(server, "env", {}))}
     cwd = None if merged["cwd"] is None else str(merged["cwd"])
     return _told(name, merged["command"], merged["args"] or (), env, cwd)
+
+
+def _reached(
+    name: str, url: str | None, headers: Mapping[str, str], through: tuple[str, ...]
+) -> Start:
+    where = f"'{_NOWHERE}'" if url is None else told_url(url)
+    return Start(
+        server=name,
+        command="",
+        env=(),
+        url=where,
+        headers=told_headers(headers),
+        through=through,
+    )
 
 
 def _told(

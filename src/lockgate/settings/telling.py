@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from lockgate.settings.masking import is_reference, mask
+from lockgate.settings.masking import is_reference, mask, shown_header
 from lockgate.showing import looks_secret, quoted, visible, width_of
 
 ROOM: Final = 72
@@ -111,6 +111,24 @@ def told_variables(variables: Mapping[str, str]) -> tuple[str, ...]:
     The others may be secrets.
     """
     return tuple(_variable(name, value) for name, value in variables.items())
+
+
+def told_url(url: str) -> str:
+    """An address whole, as one word; of its query what is a plain secret is masked."""
+    head, mark, query = url.partition("?")
+    return word(f"{head}{mark}{'&'.join(map(_parameter, query.split('&')))}")
+
+
+def _parameter(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    if equals and looks_secret(name) and _PLAIN_VALUE.fullmatch(value):
+        return f"{name}={mask(value)}"
+    return pair
+
+
+def told_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Headers by name, each with the variables that its value is made of, and no other value."""
+    return tuple(f"{word(name)}: {shown_header(value)}" for name, value in headers.items())
 
 
 def folded(text: str, *, room: int = ROOM) -> tuple[str, ...]:

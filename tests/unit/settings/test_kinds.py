@@ -106,11 +106,13 @@ def test_a_misspelt_trust_stops_the_start(
     assert "trust" in (problem.hint or "")
 
 
-@pytest.mark.parametrize("transport", ["streamable-http", "STREAMABLE_HTTP", "sse", "SSE", "http"])
-def test_other_transports_are_told(problems_of: Problems, transport: str) -> None:
-    """A transport that this version lacks is named as that, not as a slip."""
+@pytest.mark.parametrize("transport", ["http", "streamable"])
+def test_the_newer_transport_under_its_nicknames_is_told(
+    problems_of: Problems, transport: str
+) -> None:
+    """It is named as what to write, not as a slip."""
     (problem,) = problems_of(server(f"transport: {transport}"))
-    assert "speaks stdio" in (problem.hint or "")
+    assert "write streamable-http" in (problem.hint or "")
 
 
 @pytest.mark.parametrize("transport", ["stdio", "STDIO"])
