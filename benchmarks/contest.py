@@ -18,10 +18,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import TypeAlias
 
 Figures: TypeAlias = Mapping[str, float]
@@ -49,6 +50,10 @@ class Spread:
         return f"{self.median:.3g} ({self.low:.3g}..{self.high:.3g})"
 
 
+class ContenderFailed(Exception):
+    """A contender ended before its time; what it said is above."""
+
+
 class Contender:
     """A process that measures one round each time it is told to."""
 
@@ -61,15 +66,15 @@ class Contender:
 
     def _line(self) -> str:
         if self._process.stdout is None or not (line := self._process.stdout.readline()):
-            raise SystemExit(f"the contender {self.name!r} ended: {self._process.wait()}")
+            raise ContenderFailed(f"the contender {self.name!r} ended: {self._process.wait()}")
         return line
 
     def wait_ready(self) -> None:
-        """Return when it has set itself up and warmed up."""
+        """Return when it has set itself up and warmed up. Raises `ContenderFailed`."""
         self._line()
 
     def measure(self) -> None:
-        """Have it measure one round."""
+        """Have it measure one round. Raises `ContenderFailed`."""
         if self._process.stdin is not None:
             self._process.stdin.write("\n")
             self._process.stdin.flush()
@@ -86,19 +91,35 @@ class Contender:
             self._process.wait()
 
 
-def hold(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[Figures]]:
-    """Measure every contender `rounds` times, in turns; each round begins with another one."""
+def hold(
+    commands: Mapping[str, Sequence[str]], rounds: int, *, may_fail: Collection[str] = ()
+) -> dict[str, list[Figures]]:
+    """Measure every contender `rounds` times, in turns; each round begins with another one.
+
+    One of `may_fail` that fails is told and left out of what comes back, another one ends the
+    program.
+    """
     with ExitStack() as stack:
         contenders: list[Contender] = []
+
+        def attempt(contender: Contender, step: Callable[[Contender], None]) -> None:
+            try:
+                step(contender)
+            except ContenderFailed as failed:
+                if contender.name not in may_fail:
+                    raise SystemExit(str(failed)) from failed
+                print(f"NOT MEASURED: {failed}", flush=True)
+                contenders.remove(contender)
+
         for name, command in commands.items():
             contender = Contender(name, command)
             stack.callback(contender.close)
-            contender.wait_ready()
             contenders.append(contender)
+            attempt(contender, Contender.wait_ready)
         for number in range(rounds):
             turn = number % len(contenders)
             for contender in contenders[turn:] + contenders[:turn]:
-                contender.measure()
+                attempt(contender, Contender.measure)
         return {contender.name: contender.rounds for contender in contenders}
 
 
@@ -133,13 +154,13 @@ def run_in_turns(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str
     return measured
 
 
-def ratio(measured: Mapping[str, list[Figures]], unit: str, one: str, other: str) -> Spread:
+def ratio(measured: Mapping[str, Sequence[Figures]], unit: str, one: str, other: str) -> Spread:
     """How many times of `other` contender `one` needs, compared round by round."""
     pairs = zip(measured[one], measured[other], strict=True)
     return Spread.of([mine[unit] / theirs[unit] for mine, theirs in pairs])
 
 
-def spread(measured: Mapping[str, list[Figures]], unit: str, name: str) -> Spread:
+def spread(measured: Mapping[str, Sequence[Figures]], unit: str, name: str) -> Spread:
     """One contender's own figures."""
     return Spread.of([figures[unit] for figures in measured[name]])
 
@@ -153,11 +174,13 @@ def conditions(*packages: str) -> str:
     )
 
 
-def verdict(name: str, found: Spread, bound: float, *, at_most: bool = True) -> str:
-    """One line that holds a ratio against its target."""
+def verdict(
+    name: str, found: Spread, bound: float, *, at_most: bool = True, unit: str = "x"
+) -> str:
+    """One line that holds a figure, by default a ratio, against its target."""
     good = found.median <= bound if at_most else found.median >= bound
     sign = "≤" if at_most else "≥"
-    return f"  {'ok  ' if good else 'MISS'} {name}: {found}x, target {sign} {bound}x"
+    return f"  {'ok  ' if good else 'MISS'} {name}: {found}{unit}, target {sign} {bound}{unit}"
 
 
 # ------------------------------------------------------------------ inside a contender
@@ -167,6 +190,16 @@ def cpu_seconds() -> float:
     """User and system time of this process alone, its threads included, children not."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+def memory(*, anew: bool = False) -> Figures:
+    """What this process holds now, and its peak, in MB; with `anew` the peak is what it holds."""
+    if anew:
+        with Path("/proc/self/clear_refs").open("w") as peak:
+            peak.write("5")
+    status = Path("/proc/self/status").read_text("utf-8")
+    found = re.findall(r"^Vm(HWM|RSS):\s+(\d+) kB", status, re.MULTILINE)
+    return {"peak" if name == "HWM" else "MB": int(kilo) / 1024 for name, kilo in found}
 
 
 async def make_calls(call: Callable[[], Awaitable[object]], calls: int, in_flight: int) -> Figures:

@@ -1,13 +1,27 @@
 /* An MCP server that costs next to nothing: one tool, `echo`, which answers a fixed text.
  *
- *   echo_server [--era legacy|modern] [--payload BYTES]
+ *   echo_server [--era legacy|modern] [--payload BYTES] [--sleep MILLISECONDS]
+ *               [--http json|events]
  *
- * It exists so that a benchmark measures the client. It reads one frame per line and knows just
- * enough JSON to find the top-level "id" and "method" of a request, wherever they stand.
+ * It exists so that a benchmark measures the client. It reads one frame per line, or one per
+ * request over HTTP, and knows just enough JSON to find the top-level "id" and "method" of a
+ * request, wherever they stand. It sleeps before it reads anything.
+ *
+ * Over HTTP it listens on a loopback port, which it prints, until its input ends. A tool's answer
+ * is a body or a stream of events. There are no sessions, and nothing is said unasked. GET
+ * /connections tells how many there have been, those that ask this left out.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static int modern = 0;
@@ -69,30 +83,158 @@ static int is(struct span method, const char *name) {
 /* What the modern era has in every result that may be kept. */
 #define KEEP "\"resultType\":\"complete\",\"cacheScope\":\"private\",\"ttlMs\":3600000,"
 
-static void answer(struct span id, struct span method) {
+/* Write the answer to a request, without an end of line. */
+static void answer(FILE *out, struct span id, struct span method) {
     const char *done = modern ? "\"resultType\":\"complete\"," : "";
-    if (!id.size) return;
-    printf("{\"jsonrpc\":\"2.0\",\"id\":%.*s,", (int)id.size, id.at);
+    fprintf(out, "{\"jsonrpc\":\"2.0\",\"id\":%.*s,", (int)id.size, id.at);
     if (is(method, "tools/call"))
-        printf("\"result\":{%s\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"isError\":false}}\n",
+        fprintf(out, "\"result\":{%s\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"isError\":false}}",
                done, payload);
     else if (is(method, "tools/list"))
-        printf("\"result\":{%s\"tools\":[" TOOL "]}}\n", modern ? KEEP : "");
+        fprintf(out, "\"result\":{%s\"tools\":[" TOOL "]}}", modern ? KEEP : "");
     else if (is(method, "server/discover") && modern)
-        printf("\"result\":{" KEEP "\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}},"
-               "\"serverInfo\":" INFO ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":" INFO "}}}\n");
+        fprintf(out, "\"result\":{" KEEP "\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{\"tools\":{}},"
+               "\"serverInfo\":" INFO ",\"_meta\":{\"io.modelcontextprotocol/serverInfo\":" INFO "}}}");
     else if (is(method, "initialize") && !modern)
-        printf("\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
-               "\"serverInfo\":" INFO "}}\n");
+        fprintf(out, "\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
+               "\"serverInfo\":" INFO "}}");
     else if (is(method, "ping"))
-        printf("\"result\":{}}\n");
+        fprintf(out, "\"result\":{}}");
     else
-        printf("\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}\n");
+        fprintf(out, "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}}");
 }
+
+/* ------------------------------------------------------------------ over HTTP */
+
+static int events = 0;
+static atomic_long connections = 0;
+
+/* The end of the head of a request, or NULL while it is not there. */
+static char *head_end(char *in) {
+    char *end = strstr(in, "\r\n\r\n");
+    return end ? end + 4 : NULL;
+}
+
+static size_t body_size(const char *head) {
+    for (const char *line = head; (line = strstr(line, "\r\n")); ) {
+        line += 2;
+        if (!strncasecmp(line, "content-length:", 15)) return (size_t)strtoul(line + 15, NULL, 10);
+    }
+    return 0;
+}
+
+static void reply(FILE *out, const char *status, const char *type, const char *body, size_t size) {
+    fprintf(out, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n", status, type, size);
+    fwrite(body, 1, size, out);
+}
+
+static void reply_to(FILE *out, const char *head, char *body) {
+    struct span id, method;
+    char *made = NULL;
+    size_t size = 0;
+    if (!strncmp(head, "GET /connections ", 17)) {
+        char text[32];
+        int length = snprintf(text, sizeof text, "%ld", atomic_fetch_sub(&connections, 1) - 1);
+        reply(out, "200 OK", "text/plain", text, (size_t)length);
+        return;
+    }
+    if (strncmp(head, "POST ", 5)) {
+        reply(out, "405 Method Not Allowed", "text/plain", "", 0);
+        return;
+    }
+    look(body, &id, &method);
+    if (!id.size) {
+        reply(out, "202 Accepted", "text/plain", "", 0);
+        return;
+    }
+    FILE *answered = open_memstream(&made, &size);
+    if (!answered) exit(1);
+    answer(answered, id, method);
+    fclose(answered);
+    if (events && is(method, "tools/call")) {
+        /* One event, and the end of the stream. */
+        fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     "%zx\r\nevent: message\r\ndata: ", size + 26);
+        fwrite(made, 1, size, out);
+        fputs("\r\n\r\n\r\n0\r\n\r\n", out);
+    } else {
+        reply(out, "200 OK", "application/json", made, size);
+    }
+    free(made);
+}
+
+static void *serve(void *given) {
+    int socket = (int)(long)given;
+    FILE *out = fdopen(socket, "w");
+    size_t room = 1 << 16, have = 0;
+    char *in = malloc(room + 1);
+    if (!out || !in) exit(1);
+    setvbuf(out, NULL, _IOFBF, 1 << 16);
+    for (;;) {
+        in[have] = 0;
+        char *body = head_end(in);
+        size_t whole = body ? (size_t)(body - in) + body_size(in) : 0;
+        if (body && have >= whole) {
+            char kept = in[whole];
+            in[whole] = 0;
+            reply_to(out, in, body);
+            in[whole] = kept;
+            if (fflush(out)) break;
+            have -= whole;
+            memmove(in, in + whole, have);
+            continue;
+        }
+        if (have == room || whole > room) {
+            room = (whole > room ? whole : room) * 2;
+            in = realloc(in, room + 1);
+            if (!in) exit(1);
+        }
+        ssize_t got = read(socket, in + have, room - have);
+        if (got <= 0) break;
+        have += (size_t)got;
+    }
+    fclose(out);
+    free(in);
+    return NULL;
+}
+
+static void *listen_on(void *given) {
+    int listener = (int)(long)given, yes = 1;
+    for (;;) {
+        int socket = accept(listener, NULL, NULL);
+        pthread_t thread;
+        if (socket < 0) continue;
+        atomic_fetch_add(&connections, 1);
+        setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+        if (pthread_create(&thread, NULL, serve, (void *)(long)socket)) exit(1);
+        pthread_detach(thread);
+    }
+    return NULL;
+}
+
+static int serve_http(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    pthread_t thread;
+    char rest[256];
+    signal(SIGPIPE, SIG_IGN);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) || listen(listener, 512) ||
+        getsockname(listener, (struct sockaddr *)&address, &size) ||
+        pthread_create(&thread, NULL, listen_on, (void *)(long)listener))
+        return 1;
+    printf("%d\n", ntohs(address.sin_port));
+    fflush(stdout);
+    while (read(0, rest, sizeof rest) > 0) {}
+    return 0;
+}
+
+/* ------------------------------------------------------------------ over its pipes */
 
 int main(int argc, char **argv) {
     char *line = NULL;
     size_t room = 0;
+    int http = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--era")) modern = !strcmp(argv[i + 1], "modern");
         if (!strcmp(argv[i], "--payload")) {
@@ -102,7 +244,13 @@ int main(int argc, char **argv) {
             memset(payload, 'x', size);
             payload[size] = 0;
         }
+        if (!strcmp(argv[i], "--sleep")) usleep((useconds_t)strtoul(argv[i + 1], NULL, 10) * 1000);
+        if (!strcmp(argv[i], "--http")) {
+            http = 1;
+            events = !strcmp(argv[i + 1], "events");
+        }
     }
+    if (http) return serve_http();
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     static char in[1 << 16];
     size_t have = 0;
@@ -120,7 +268,10 @@ int main(int argc, char **argv) {
             struct span id, method;
             *end = 0;
             look(start, &id, &method);
-            answer(id, method);
+            if (id.size) {
+                answer(stdout, id, method);
+                putchar('\n');
+            }
             fflush(stdout); /* each answer is written by itself, as servers do */
             start = end + 1;
         }
