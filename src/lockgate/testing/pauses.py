@@ -17,21 +17,24 @@ class ScriptedPauses:
     await pauses.release()     # as if the next wait's time had gone by
     """
 
-    def __init__(self) -> None:
-        """Nobody waits yet."""
+    def __init__(self, *, at_least: float = 0.0) -> None:
+        """Waits of less than `at_least` seconds end at once."""
+        self._at_least = at_least
         self.seconds: list[float] = []
         """What was waited for so far, waits that ended early among them."""
         self._released = 0
-        self._open: list[asyncio.Event] = []
+        self._open: list[tuple[float, asyncio.Event]] = []
         self._news = asyncio.Condition()
 
     async def __call__(self, seconds: float, early: asyncio.Event) -> None:
         """See `Pause`."""
         self.seconds.append(seconds)
-        if early.is_set():
+        if early.is_set() or seconds < self._at_least:
+            await asyncio.sleep(0)
             return
         over = asyncio.Event()
-        self._open.append(over)
+        entry = seconds, over
+        self._open.append(entry)
         async with self._news:
             self._news.notify_all()
         ends = [asyncio.ensure_future(event.wait()) for event in (over, early)]
@@ -41,19 +44,20 @@ class ScriptedPauses:
             for end in ends:
                 end.cancel()
             await asyncio.wait(ends)
-            if over in self._open:
-                self._open.remove(over)
+            if entry in self._open:
+                self._open.remove(entry)
 
     async def begins(self) -> float:
-        """Wait until somebody waits; for how many seconds. Raises TimeoutError."""
+        """Wait until somebody waits; how many seconds the first one does. Raises TimeoutError."""
         async with asyncio.timeout(PATIENCE), self._news:
             await self._news.wait_for(lambda: bool(self._open))
-        return self.seconds[-1]
+        return self._open[0][0]
 
     async def release(self) -> float:
-        """Wait until somebody waits, and let the first of them go on; the newest wait's seconds."""
-        seconds = await self.begins()
-        self._open.pop(0).set()
+        """Wait until somebody waits, and let the first of them go on; returns its seconds."""
+        await self.begins()
+        seconds, over = self._open.pop(0)
+        over.set()
         await asyncio.sleep(0)
         return seconds
 
