@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,6 +15,7 @@ from mcp.client import Client
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol.eras import Era
 from lockgate.testing.fleet import Fleet
+from lockgate.testing.listening import free_port, running
 
 SERVER = """
 import sys
@@ -34,40 +32,6 @@ server.run("streamable-http", port=port, stateless_http=stateless, json_response
 """
 
 
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@asynccontextmanager
-async def running(
-    *command: str, port: int, env: Mapping[str, str] | None = None
-) -> AsyncGenerator[str, None]:
-    """A server as a process, when it listens; its address."""
-    environ = {**os.environ, **(env or {})}
-    process = await asyncio.create_subprocess_exec(
-        *command, env=environ, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.DEVNULL
-    )
-    try:
-        async with asyncio.timeout(30):
-            while process.returncode is None:
-                try:
-                    _, writer = await asyncio.open_connection("127.0.0.1", port)
-                except OSError:
-                    await asyncio.sleep(0.05)
-                    continue
-                writer.close()
-                await writer.wait_closed()
-                break
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
 @pytest.mark.parametrize("era", Era)
 @pytest.mark.parametrize("how", [(), ("json",), ("stateless",), ("stateless", "json")])
 @pytest.mark.req("S3-16")
@@ -78,7 +42,7 @@ async def test_the_official_servers_are_listed_and_called(
     port = free_port()
     async with running(sys.executable, "-c", SERVER, str(port), *how, port=port) as url:
         async with Fleet(tmp_path) as fleet:
-            fleet.add("real", HttpEndpoint(url))
+            fleet.add("real", HttpEndpoint(f"{url}/mcp"))
             report = await fleet.start(eras={"real": era})
             assert report.failed == ()
             assert report.servers[0].era == era.value
@@ -89,7 +53,7 @@ async def test_the_official_servers_are_listed_and_called(
             )
             assert [result.text for result in results] == [str(n) for n in range(20)]
             assert "tool broken" in (await fleet.call("mcp__real__broken")).text
-        async with Client(url) as client:
+        async with Client(f"{url}/mcp") as client:
             theirs = await client.call_tool("echo", {"text": text})
         assert ours == text
         assert json.loads(theirs.model_dump_json())["content"][0]["text"] == text
@@ -104,7 +68,7 @@ async def test_a_server_for_node_keeps_its_session(
     environ = {"PORT": str(port)}
     server = running(program, "streamableHttp", port=port, env=environ)
     async with server as url, Fleet(tmp_path) as fleet:
-        fleet.add("everything", HttpEndpoint(url), request_timeout=20)
+        fleet.add("everything", HttpEndpoint(f"{url}/mcp"), request_timeout=20)
         report = await fleet.start()
         assert report.failed == ()
         assert report.servers[0].era == "legacy"
