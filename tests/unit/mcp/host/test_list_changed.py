@@ -13,7 +13,7 @@ from lockgate.errors import Fate
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import AnnotationTrust
 from lockgate.testing.clock import FakeClock
-from lockgate.testing.listening import HeardEvents
+from lockgate.testing.heard_events import HeardEvents
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.pauses import ScriptedPauses
 from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, tool

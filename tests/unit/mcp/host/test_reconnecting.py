@@ -19,7 +19,7 @@ from lockgate.mcp.host.reconnect import Circuit, ReconnectPolicy
 from lockgate.mcp.host.status import ServerState
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.clock import FakeClock
-from lockgate.testing.listening import HeardEvents
+from lockgate.testing.heard_events import HeardEvents
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.pauses import ScriptedPauses
 from lockgate.testing.script import LEGACY, ScriptedServer, tool

@@ -10,7 +10,7 @@ import pytest
 
 from lockgate.mcp.host.manager import Manager
 from lockgate.testing.belongings import Belongings, left_since
-from lockgate.testing.listening import HeardEvents
+from lockgate.testing.heard_events import HeardEvents
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.pauses import ScriptedPauses
 from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, tool
