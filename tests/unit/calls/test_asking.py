@@ -217,28 +217,6 @@ async def test_a_tool_that_left_while_a_person_thought_is_not_run(make_road: Mak
     assert tool.runs == []
 
 
-@pytest.mark.req("S3-18")
-@pytest.mark.parametrize("goes", [False, True])
-async def test_a_call_that_waited_for_its_question_is_not_asked_for_another_tool(
-    make_road: MakeRoad, *, goes: bool
-) -> None:
-    """What it was made for is not there any more when its turn to ask comes: nobody is asked."""
-    old = ScriptedTool("remove", description="removes a line")
-    new = ScriptedTool("remove", description="removes the file")
-    road, approver, running = await being_asked(make_road, old)
-    waiting = asyncio.create_task(road.invoke(road.call("remove", {"n": 2})))
-    await asyncio.sleep(0)
-    road.registry.withdraw(["remove"])
-    if not goes:
-        road.registry.register(new)
-    approver.release()
-    await running
-    result = await waiting
-    assert result.kind is ErrorKind.TOOL_CHANGED
-    assert result.reason == ("gone" if goes else "changed")
-    assert (old.runs, new.runs, len(approver.questions)) == ([], [], 1)
-
-
 async def test_the_same_definition_on_a_new_connection_runs(make_road: MakeRoad) -> None:
     """A tool object that was replaced by an equal one meanwhile runs in its new form."""
     old, new = ScriptedTool("remove"), ScriptedTool("remove")
