@@ -193,7 +193,8 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     click.echo(name)
     lines = folded(f"command: {command_line(server, found.waiting)}", room=76)
     click.echo("\n".join(f"  {line}" for line in lines))
-    for key in ("cwd", "requestTimeout", "annotationTrust", "required", "lane"):
+    words = ("cwd", "requestTimeout", "progressExtends", "annotationTrust", "required", "lane")
+    for key in words:
         if details[key] is not None:
             click.echo(f"  {key}: {_word(details[key])}")
     for variable, value in details["env"].items():

@@ -45,6 +45,7 @@ def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
         "env": {visible(key): mask(value) for key, value in server["env"].items()},
         "cwd": None if cwd is None else visible(cwd),
         "requestTimeout": server["requestTimeout"],
+        "progressExtends": server["progressExtends"],
         "annotationTrust": server["annotationTrust"].value,
         "required": server["required"],
         "expectTools": [visible(tool) for tool in server["expectTools"]],

@@ -93,6 +93,7 @@ class Assembly:
             name,
             endpoint,
             request_timeout=value["requestTimeout"],
+            progress_extends=self._at_most(draft, value["requestTimeout"]),
             annotation_trust=value["annotationTrust"],
             required=value["required"],
             expect_tools=value["expectTools"],
@@ -100,6 +101,20 @@ class Assembly:
             verdicts={tool: verdict.value for tool, verdict in verdicts.items()},
             pins=value["pins"],
         )
+
+    def _at_most(self, draft: Draft, timeout: float) -> float | None:
+        """`progressExtends`; None after a finding."""
+        given = draft.get("progressExtends")
+        if given is None or given.value >= timeout:
+            return None if given is None else given.value
+        if not any(p.path.endswith("requestTimeout") for p in self._findings.problems):
+            self._findings.add(
+                given.place,
+                given.path,
+                f"{given.value:g}s is below requestTimeout, which is {timeout:g}s",
+                "it is how long a call may take in all; left out, progress extends nothing",
+            )
+        return None
 
     def _budget(self, servers: tuple[ServerSettings, ...]) -> float | None:
         given = self._section("mcp").get("startupBudget")

@@ -52,9 +52,11 @@ def _without_references(draft: Draft) -> Draft:
         server: Draft = given.value
         awaited = {
             key
-            for key in ("requestTimeout", "required")
+            for key in ("requestTimeout", "progressExtends", "required")
             if key in server and isinstance(server[key].value, str)
         }
+        if "requestTimeout" in awaited:  # it may not be below that
+            awaited.add("progressExtends")
         open_bound = open_bound or "requestTimeout" in awaited
         rest = {key: value for key, value in server.items() if key not in awaited}
         for key in ("url", "proxy"):

@@ -236,6 +236,15 @@ SERVER: Final = Section(
             expands=True,
         ),
         Key(
+            "progressExtends",
+            Duration(),
+            None,
+            "nothing",
+            "How long a call may take in all while the server reports progress, which gives it"
+            " `requestTimeout` anew each time. Not below that. Left out, progress extends nothing.",
+            expands=True,
+        ),
+        Key(
             "annotationTrust",
             Choice(
                 MappingProxyType(

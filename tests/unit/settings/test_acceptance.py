@@ -202,7 +202,8 @@ def test_what_a_variable_will_hold_keeps_nothing_from_being_accepted(found: Laye
     """A number or a switch may come from the environment, which is not looked at here."""
     found.project.write_text(
         "mcp: {startupBudget: 5m, servers: [{name: a, command: '${X} y', cwd: '${Y}',"
-        " requestTimeout: '${T}', required: '${R}'}]}"
+        " requestTimeout: '${T}', progressExtends: 5s, required: '${R}'},"
+        " {name: b, command: x, progressExtends: '${T}'}]}"
     )
     waiting = pending(found)
     assert waiting is not None

@@ -307,6 +307,22 @@ def test_a_budget_over_the_bound_is_an_error(load_text: Load, problems_of: Probl
     assert "60s" in problem.message
 
 
+def test_progress_extends_no_less_than_the_request_timeout(
+    load_text: Load, problems_of: Problems
+) -> None:
+    """It is all the time that a call may take; absent, progress extends nothing."""
+    server = "mcp: {{servers: [{{name: a, command: x, {}}}]}}"
+    assert load_text(server.format("lane: tool")).servers[0].progress_extends is None
+    for keys in ("progressExtends: 30s", "requestTimeout: 5s, progressExtends: '30'"):
+        assert load_text(server.format(keys)).servers[0].progress_extends == 30
+    for keys in ("progressExtends: 29s", "requestTimeout: 31s, progressExtends: 30s"):
+        (problem,) = problems_of(server.format(keys))
+        assert problem.path == "mcp.servers[0].progressExtends"
+        assert "is below requestTimeout, which is 3" in problem.message
+    (problem,) = problems_of(server.format("requestTimeout: 99h, progressExtends: 5s"))
+    assert problem.path == "mcp.servers[0].requestTimeout"
+
+
 def test_a_persons_rule_may_name_a_server_of_another_project(write: Write) -> None:
     """It holds for many projects; near one of the file's own servers it is a slip."""
     own = "mcp: {servers: [{name: files, command: x}]}\n"
