@@ -82,7 +82,7 @@ async def governed(servers: Sequence[Server], era: Era) -> AsyncGenerator[Call]:
     """
     import lockgate
     from lockgate.decision import Decision
-    from lockgate.mcp.endpoint import StdioEndpoint
+    from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
     from lockgate.rules.parse import parse_rule
     from lockgate.rules.rule import RuleSet
@@ -90,9 +90,7 @@ async def governed(servers: Sequence[Server], era: Era) -> AsyncGenerator[Call]:
 
     def settings(number: int, server: Server) -> ServerSettings:
         if isinstance(server, str):
-            from lockgate.mcp.endpoint import HttpEndpoint
-
-            endpoint = HttpEndpoint(server)
+            endpoint = (SseEndpoint if server.endswith("/sse") else HttpEndpoint)(server)
         else:
             endpoint = StdioEndpoint(server[0], tuple(server[1:]))
         return ServerSettings(

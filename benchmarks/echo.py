@@ -9,14 +9,17 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import urljoin
 from urllib.request import urlopen
 
 HERE = Path(__file__).parent
 Server: TypeAlias = "Sequence[str] | str"
 """What a client is given: the command to start, or the address to call."""
 Era = Literal["legacy", "modern"]
-WayName = Literal["stdio", "http", "events"]
-"""How a server is reached; over HTTP (`http`) each answer is a body, or (`events`) a stream."""
+WayName = Literal["stdio", "http", "events", "sse"]
+"""How a server is reached. Over HTTP (`http`) each answer is a body, or (`events`) a stream; `sse`
+is the transport of 2024, one stream for all answers."""
+Listening = Literal["json", "events", "sse"]
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
@@ -32,14 +35,14 @@ def build(directory: Path) -> tuple[list[str], str]:
 
 
 @contextmanager
-def listening(command: Sequence[str], answers: Literal["json", "events"]) -> Generator[str]:
+def listening(command: Sequence[str], answers: Listening) -> Generator[str]:
     """Have one listen over HTTP; its address."""
     with subprocess.Popen(
         [*command, "--http", answers], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         if process.stdout is None or not (port := process.stdout.readline().strip()):
             raise SystemExit("the echo server does not listen")
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield f"http://127.0.0.1:{port}/{'sse' if answers == 'sse' else 'mcp'}"
         # Leaving ends its input, which ends it.
 
 
@@ -47,10 +50,10 @@ def server_for(command: Sequence[str], way: WayName, stack: ExitStack) -> Server
     """A server for one client alone: its command, or its address while `stack` is open."""
     if way == "stdio":
         return list(command)
-    return stack.enter_context(listening(command, "events" if way == "events" else "json"))
+    return stack.enter_context(listening(command, "json" if way == "http" else way))
 
 
 def connections(url: str) -> int:
     """How many connections a listening server has had, those that asked this not counted."""
-    with urlopen(url.replace("/mcp", "/connections"), timeout=10) as answer:  # noqa: S310 - http, our own server
+    with urlopen(urljoin(url, "/connections"), timeout=10) as answer:  # noqa: S310 - http, our own server
         return int(answer.read())

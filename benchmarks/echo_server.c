@@ -1,15 +1,16 @@
 /* An MCP server that costs next to nothing: one tool, `echo`, which answers a fixed text.
  *
  *   echo_server [--era legacy|modern] [--payload BYTES] [--sleep MILLISECONDS]
- *               [--http json|events]
+ *               [--http json|events|sse]
  *
  * It exists so that a benchmark measures the client. It reads one frame per line, or one per
  * request over HTTP, and knows just enough JSON to find the top-level "id" and "method" of a
  * request, wherever they stand. It sleeps before it reads anything.
  *
  * Over HTTP it listens on a loopback port, which it prints, until its input ends. A tool's answer
- * is a body or a stream of events. There are no sessions, and nothing is said unasked. GET
- * /connections tells how many there have been, those that ask this left out.
+ * is a body or a stream of events; with `sse`, GET /sse gives one stream for all answers, as in
+ * 2024. There are no sessions, and nothing is said unasked. GET /connections tells how many there
+ * have been, those that ask this left out.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -106,7 +107,7 @@ static void answer(FILE *out, struct span id, struct span method) {
 
 /* ------------------------------------------------------------------ over HTTP */
 
-static int events = 0;
+static int events = 0, sse = 0;
 static atomic_long connections = 0;
 
 /* The end of the head of a request, or NULL while it is not there. */
@@ -128,10 +129,51 @@ static void reply(FILE *out, const char *status, const char *type, const char *b
     fwrite(body, 1, size, out);
 }
 
+/* The streams of the older transport, by the number in the address that each names. */
+static FILE *streams[4096];
+static pthread_mutex_t streaming = PTHREAD_MUTEX_INITIALIZER;
+
+static void event(FILE *out, const char *kind, const char *data, size_t size) {
+    fprintf(out, "event: %s\r\ndata: ", kind);
+    fwrite(data, 1, size, out);
+    fputs("\r\n\r\n", out);
+}
+
+/* Begin a stream, and hold it until the client is gone. */
+static void stream(FILE *out) {
+    int number = fileno(out);
+    char address[32], rest[256];
+    int length = snprintf(address, sizeof address, "/sse?%d", number);
+    if (number >= (int)(sizeof streams / sizeof *streams)) exit(1);
+    fputs("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n", out);
+    event(out, "endpoint", address, (size_t)length);
+    fflush(out);
+    pthread_mutex_lock(&streaming);
+    streams[number] = out;
+    pthread_mutex_unlock(&streaming);
+    while (read(number, rest, sizeof rest) > 0) {}
+    pthread_mutex_lock(&streaming);
+    streams[number] = NULL;
+    pthread_mutex_unlock(&streaming);
+}
+
+static void say_on(int number, const char *data, size_t size) {
+    pthread_mutex_lock(&streaming);
+    if (number > 0 && number < (int)(sizeof streams / sizeof *streams) && streams[number]) {
+        event(streams[number], "message", data, size);
+        fflush(streams[number]);
+    }
+    pthread_mutex_unlock(&streaming);
+}
+
 static void reply_to(FILE *out, const char *head, char *body) {
     struct span id, method;
     char *made = NULL;
     size_t size = 0;
+    if (sse && !strncmp(head, "GET /sse ", 9)) {
+        stream(out);
+        return;
+    }
     if (!strncmp(head, "GET /connections ", 17)) {
         char text[32];
         int length = snprintf(text, sizeof text, "%ld", atomic_fetch_sub(&connections, 1) - 1);
@@ -151,7 +193,13 @@ static void reply_to(FILE *out, const char *head, char *body) {
     if (!answered) exit(1);
     answer(answered, id, method);
     fclose(answered);
-    if (events && is(method, "tools/call")) {
+    if (sse) {
+        int number = 0;
+        sscanf(head, "POST /sse?%d", &number);
+        reply(out, "202 Accepted", "text/plain", "", 0);
+        fflush(out);
+        say_on(number, made, size);
+    } else if (events && is(method, "tools/call")) {
         /* One event, and the end of the stream. */
         fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
                      "%zx\r\nevent: message\r\ndata: ", size + 26);
@@ -248,6 +296,7 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i], "--http")) {
             http = 1;
             events = !strcmp(argv[i + 1], "events");
+            sse = !strcmp(argv[i + 1], "sse");
         }
     }
     if (http) return serve_http();

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from typing import Any
 
 TOOL = {
@@ -63,9 +64,11 @@ def answer(known: dict[str, str], line: bytes) -> str | None:
     return f'{{"jsonrpc":"2.0","id":{json.dumps(frame["id"])},{body}}}'
 
 
-def serve_http(known: dict[str, str], *, events: bool) -> None:
+def serve_http(known: dict[str, str], kind: str) -> None:
     """Listen on a loopback port, say which, and serve until the input ends."""
     connections = 0
+    streams: dict[str, BufferedIOBase] = {}
+    streaming = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -89,8 +92,25 @@ def serve_http(known: dict[str, str], *, events: bool) -> None:
             if self.path == "/connections":
                 connections -= 1  # who asks does not count
                 self.reply(200, body=str(connections))
+            elif self.path == "/sse" and kind == "sse":
+                self.stream()
             else:
                 self.reply(405)
+
+        def stream(self) -> None:
+            """Begin a stream for all answers, and hold it until the client is gone."""
+            self.close_connection = True
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            address = f"/sse?{connections}"
+            with streaming:
+                self.wfile.write(f"event: endpoint\r\ndata: {address}\r\n\r\n".encode())
+                streams[address] = self.wfile
+            self.rfile.read(1)
+            with streaming:
+                del streams[address]
 
         def do_DELETE(self) -> None:
             self.reply(405)
@@ -100,7 +120,13 @@ def serve_http(known: dict[str, str], *, events: bool) -> None:
             text = answer(known, frame)
             if text is None:
                 self.reply(202)
-            elif events and json.loads(frame)["method"] == "tools/call":
+            elif kind == "sse":
+                self.reply(202)
+                with streaming:
+                    if self.path in streams:
+                        event = f"event: message\r\ndata: {text}\r\n\r\n"
+                        streams[self.path].write(event.encode())
+            elif kind == "events" and json.loads(frame)["method"] == "tools/call":
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Transfer-Encoding", "chunked")
@@ -131,7 +157,7 @@ def main() -> None:
         for method, result in answers(options.get("--era") == "modern", payload).items()
     }
     if "--http" in options:
-        serve_http(known, events=options["--http"] == "events")
+        serve_http(known, options["--http"])
         return
     for line in sys.stdin.buffer:
         if (text := answer(known, line)) is not None:

@@ -1,6 +1,6 @@
 """Many calls over each transport: does anything grow that should not?
 
-    python benchmarks/soak.py [--calls 100000] [--way stdio] [--way http] [--way events]
+    python benchmarks/soak.py [--calls 100000] [--way stdio|http|events|sse]
         [--era legacy|modern] [--smoke]
 
 The whole road of lockgate, records on disk included, in a process of its own for each transport,
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +30,10 @@ from contenders import governed
 from contest import conditions, memory
 from echo import ERAS, Era, Server, WayName, build, server_for
 
+WAYS: Mapping[Era, Sequence[WayName]] = {
+    "legacy": get_args(WayName),
+    "modern": ("stdio", "http", "events"),
+}
 AT_ONCE = 20
 """Calls in flight."""
 LOOKS = 50
@@ -115,7 +119,7 @@ def main() -> None:
         print(json.dumps([asdict(sight) for sight in sights]))
         return
     calls = LOOKS * AT_ONCE if options.smoke else options.calls
-    ways: Sequence[WayName] = options.way or get_args(WayName)
+    ways: Sequence[WayName] = options.way or WAYS[options.era]
     print(f"1 rounds of {calls} calls, {AT_ONCE} at once; {options.era} era")
     print(conditions("lockgate", "msgspec", "aiohttp"), flush=True)
     good = True
