@@ -17,6 +17,7 @@ from lockgate.testing.fleet import Fleet
 from lockgate.testing.http_server import HttpServer
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, When
+from lockgate.testing.sse_server import SseServer
 from lockgate.testing.steps import Answer, Send
 
 NOTES: tuple[dict[str, Any], ...] = (
@@ -62,11 +63,11 @@ def broken(server: str, method: str, params: Any) -> None:
 async def test_every_listener_hears_every_server(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Over stdio and HTTP, in both eras: server, method and params, in order; one that fails
-    takes nothing from the others, nor from the call."""
+    """Over stdio and HTTP, in both eras, and SSE: server, method and params, in order; one that
+    fails takes nothing from the others, nor from the call."""
     one, other = Ear(), Ear()
     listeners: list[Listener] = [one, broken, other]
-    names = ["stdio-old", "stdio-new", "http-old", "http-new"]
+    names = ["stdio-old", "stdio-new", "http-old", "http-new", "sse-old"]
     async with AsyncExitStack() as stack:
         fleet = await stack.enter_async_context(Fleet(tmp_path))
         for name in names:
@@ -74,13 +75,18 @@ async def test_every_listener_hears_every_server(
             script = ScriptedServer(rules=SPEAKING, revisions=revisions)
             if name.startswith("stdio"):
                 fleet.add(name, script)
-            else:
+            elif name.startswith("http"):
                 server = await stack.enter_async_context(HttpServer(script, stream=True))
                 fleet.add(name, server.endpoint())
+            else:
+                server = await stack.enter_async_context(SseServer(script))
+                fleet.add(name, server.stream())
         report = await fleet.start(listeners=listeners)
         assert report.failed == ()
         for name in names:
             assert (await fleet.call(f"mcp__{name}__echo")).text == "said"
+        assert fleet.manager is not None
+        await fleet.manager.close()  # before its servers end
     said = [(note["method"], note.get("params")) for note in NOTES]
     for name in names:
         assert one.of(name) == other.of(name) == said
