@@ -200,16 +200,19 @@ def imports(plan: Plan) -> None:
 
 
 def rows(measured: Mapping[str, Sequence[Figures]], which: str, base: str) -> None:
-    """A line for each contender: its own figures, and its CPU and wall time against `base`."""
+    """A line for each contender: its figures, and how often its CPU is that of the others."""
     suffix = f", {which}" if which else ""
+    cpu, wall = f"cpu ms{suffix}", f"wall ms{suffix}"
     for name in measured:
-        cpu, wall = f"cpu ms{suffix}", f"wall ms{suffix}"
         line = f"  {name:14} cpu {spread(measured, cpu, name)} ms, "
         line += f"wall {spread(measured, wall, name)} ms"
-        if name != base and base in measured:
-            line += f"; {ratio(measured, cpu, name, base)}x and "
-            line += f"{ratio(measured, wall, name, base)}x the {base.removeprefix('the ')}"
-        print(line)
+        others = (base, "lockgate") if name in RIVALS else (base,)
+        against = [
+            f"{ratio(measured, cpu, name, other)}x {other}"
+            for other in others
+            if other in measured and other != name
+        ]
+        print("; cpu ".join((line, ", ".join(against))) if against else line)
 
 
 def hold_against(

@@ -149,13 +149,12 @@ class Pipes(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take what arrived and answer whoever waits for it."""
-        if b"\n" not in data:
-            self._rest.append(data)
-            return
-        if self._rest:
-            data = b"".join((*self._rest, data))
         *lines, rest = data.split(b"\n")
-        self._rest = [rest] if rest else []
+        if lines and self._rest:
+            lines[0] = b"".join((*self._rest, lines[0]))
+            self._rest.clear()
+        if rest:
+            self._rest.append(rest)
         for line in lines:
             answer = self._decode(line)
             self._waiting.pop(answer.id).set_result(answer)
