@@ -9,7 +9,7 @@ from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
-from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program, find
@@ -19,12 +19,16 @@ from lockgate.rules.rule import Rule
 from lockgate.settings.config import ApproverProgram, Config
 from lockgate.showing import visible_error
 from lockgate.tools.subject import SubjectKind
+from lockgate.web.proxies import is_local, proxy_for
+from lockgate.web.target import LocationError
+from lockgate.web.tls import TlsFiles, TlsFilesError
 
 
 def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
     """Everything found, in the order of the configuration. `environ` is the host's environment."""
     return (
         *_programs(config, environ),
+        *_addresses(config, environ),
         *_model(config),
         *_rules(config),
         *_past_the_shell(config),
@@ -58,6 +62,29 @@ def _programs(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
                 except PeerError as error:
                     hint = "until it can be started, every question that reaches it is a no"
                     yield Finding(f"approvals.{name}", str(error), hint)
+
+
+def _addresses(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Servers over HTTP that give something away, or can not be reached as they are written."""
+    for server in config.servers:
+        end = server.endpoint
+        if not isinstance(end, HttpEndpoint):
+            continue
+        where = f"server {server.name}"
+        target = end.target
+        secure = target.scheme == "https"
+        if not secure and (end.headers or target.userinfo) and not is_local(target.host):
+            what = f"its headers go to {target.host} unencrypted: whoever is in between reads them"
+            yield Finding(where, what, "write https in its url")
+        try:
+            proxy = proxy_for(target, environ, end.proxy)
+            TlsFiles(end.ca_file, end.client_cert, end.client_key).context()
+        except (TlsFilesError, LocationError) as error:
+            yield Finding(where, str(error))
+            continue
+        given = (end.ca_file or end.client_cert) is not None
+        if given and not secure and (proxy is None or proxy.scheme != "https"):
+            yield Finding(where, "its tls says nothing: its url is http", "write https in its url")
 
 
 def _model(config: Config) -> Iterator[Finding]:

@@ -86,6 +86,7 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
         times = f"{status.seconds:.1f} s"
         who = f", {visible(status.server)}" if status.server else ""
         spoken = f", MCP {status.revision}" if status.revision else ""
+        spoken += f", {visible(status.transport)}" if "://" in status.transport else ""
         click.echo(f"{head:<8} {status.name}: {what} ({times}{who}{spoken})")
         if not ready:
             for line in words:
@@ -106,6 +107,8 @@ def _hint(status: ServerStatus) -> str | None:
     """What usually mends a failure of this kind."""
     from lockgate.errors import Fault
 
+    if "://" in status.transport:
+        return _hint_for_an_address(status)
     match status.fault:
         case Fault.NOT_STARTED:
             return "look at command, args and cwd of this server: lockgate mcp get " + status.name
@@ -120,6 +123,28 @@ def _hint(status: ServerStatus) -> str | None:
             return "it speaks no revision that lockgate knows: update it"
         case Fault.MALFORMED:
             return "it does not speak MCP as it should: update it, or tell its maker"
+        case _:
+            return None
+
+
+def _hint_for_an_address(status: ServerStatus) -> str | None:
+    """The same for a server over HTTP; the reason says already what the status of it means."""
+    from lockgate.errors import Fault
+
+    match status.fault:
+        case Fault.NOT_CONNECTED:
+            return f"look at url, tls and proxy of this server: lockgate mcp get {status.name}"
+        case Fault.UNAUTHORIZED:
+            return f"look at headers of this server: lockgate mcp get {status.name}"
+        case Fault.TIMEOUT:
+            return "it accepts connections and does not answer: a higher requestTimeout may do"
+        case Fault.UNSUPPORTED:
+            return "it speaks no revision that lockgate knows: update it"
+        case Fault.REFUSED | Fault.MALFORMED:
+            return (
+                f"look at url and transport of this server: lockgate mcp get {status.name}; "
+                "if they are right, tell its maker"
+            )
         case _:
             return None
 

@@ -57,6 +57,11 @@ def find_layers(config: Path | None) -> Layers:
     return locate(cwd, os.environ, config)
 
 
+def file_of(layers: Layers, scope: str) -> Path:
+    """The file that `--scope` names."""
+    return layers.person if scope == "user" else layers.project
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document; on a terminal what it would obey or hide is escaped."""
     try:

@@ -15,16 +15,24 @@ import click
 from lockgate.cli.options import short
 from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.entry import ServerEntry
-from lockgate.settings.masking import mask, shown_arguments, shown_command
+from lockgate.settings.masking import (
+    mask,
+    shown_arguments,
+    shown_command,
+    shown_header,
+    shown_url,
+)
 from lockgate.settings.survey import Survey, WrittenServer
-from lockgate.settings.telling import masked_arguments, told_command
+from lockgate.settings.telling import masked_arguments, told_command, told_url
 from lockgate.settings.writing import Written
 from lockgate.showing import visible
 
 
 def command_line(server: WrittenServer, waiting: Path | None) -> str:
-    """What starts it, on one line; `waiting` is the file that is not accepted."""
+    """What starts it, or where it is, on one line; `waiting` is the file that is not accepted."""
     command = server["command"]
+    if server["url"] is not None:
+        return _address(server, waiting)
     if command is None:
         return "(none)"
     if waiting in server.files:
@@ -44,6 +52,10 @@ def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
         "args": list(told),
         "env": {visible(key): mask(value) for key, value in server["env"].items()},
         "cwd": None if cwd is None else visible(cwd),
+        "url": None if server["url"] is None else _address(server, waiting),
+        "headers": {visible(k): shown_header(v) for k, v in server["headers"].items()},
+        "tls": {key: visible(str(given.value)) for key, given in server["tls"].items()},
+        "proxy": None if server["proxy"] is None else shown_url(server["proxy"]),
         "requestTimeout": server["requestTimeout"],
         "progressExtends": server["progressExtends"],
         "annotationTrust": server["annotationTrust"].value,
@@ -59,6 +71,13 @@ def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
 
 def entry_data(entry: ServerEntry) -> dict[str, Any]:
     """One server that is about to be written, or was."""
+    if entry.url is not None:
+        return {
+            "name": entry.name,
+            "transport": entry.transport,
+            "url": shown_url(entry.url),
+            "headers": {visible(key): shown_header(value) for key, value in entry.headers.items()},
+        }
     return {
         "name": entry.name,
         "command": visible(entry.command),
@@ -83,6 +102,11 @@ def tell_unaccepted(found: Survey) -> None:
     """Say so when what is listed can not be used yet."""
     if found.waiting is not None:
         _tell(short(found.waiting))
+
+
+def _address(server: WrittenServer, waiting: Path | None) -> str:
+    url: str = server["url"]
+    return told_url(url) if waiting in server.files else shown_url(url)
 
 
 def _tell(file: str) -> None:

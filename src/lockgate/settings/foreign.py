@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.entry import ServerEntry
+from lockgate.settings.foreign_remote import REMOTE, Unusable, is_remote, remote_entry
 from lockgate.settings.jsonc import read_json
 from lockgate.settings.masking import is_reference
 from lockgate.settings.server_name import is_server_name, suggest_name
@@ -111,35 +112,34 @@ class _Reader:
     def read(self, raw: object) -> Found:
         try:
             entry = self._entry(raw)
-        except _Unusable as reason:
+        except Unusable as reason:
             return Found(self._path, self._original, None, (str(reason), *self._notes))
         return Found(self._path, self._original, entry, tuple(self._notes))
 
     def _entry(self, raw: object) -> ServerEntry:
         if not isinstance(raw, dict):
-            raise _Unusable("its entry is no object")
+            raise Unusable("its entry is no object")
         server = cast("dict[str, Any]", raw)
         name = self._name()
         if server.get("disabled") is True or server.get("enabled") is False:
-            raise _Unusable("it is switched off there")
-        kind = server.get("type", server.get("transport", "stdio"))
-        url = next((k for k in ("url", "httpUrl", "serverUrl") if k in server), None)
-        if "command" not in server and (url or kind != "stdio"):
-            raise _Unusable("it is reached over HTTP; this version takes stdio servers only")
+            raise Unusable("it is switched off there")
+        if is_remote(server):
+            self._tell_dropped(server, REMOTE)
+            return remote_entry(name, server, self._path, self._text, self._notes.append)
         command = server.get("command")
         if not isinstance(command, str) or not command.strip():
-            raise _Unusable("it has no command")
+            raise Unusable("it has no command")
         self._tell_dropped(server)
         args = server.get("args", [])
         if not isinstance(args, list) or not all(
             isinstance(a, str | int | float) and not isinstance(a, bool)
             for a in cast("list[object]", args)
         ):
-            raise _Unusable("its args are no list of text")
+            raise Unusable("its args are no list of text")
         words = tuple(self._text(str(argument)) for argument in cast("list[object]", args))
         cwd = server.get("cwd")
         if cwd is not None and not isinstance(cwd, str):
-            raise _Unusable("its cwd is no text")
+            raise Unusable("its cwd is no text")
         if cwd is None and self._moved and any(word.startswith(("./", "../")) for word in words):
             self._notes.append(f"runs in {visible(str(self._base))}: its arguments are relative")
             cwd = "."
@@ -163,33 +163,33 @@ class _Reader:
             return self._original
         name = suggest_name(self._original)
         if name is None:
-            raise _Unusable("its name has nothing that a server's name may have: rename it there")
+            raise Unusable("its name has nothing that a server's name may have: rename it there")
         self._notes.append(f'{quoted(self._original[:60])} is renamed to "{name}"')
         return name
 
-    def _tell_dropped(self, server: Mapping[str, Any]) -> None:
+    def _tell_dropped(self, server: Mapping[str, Any], ours: frozenset[str] = _OURS) -> None:
         for key in server:
-            if key in _DROPPED:
+            if key in _DROPPED and key not in ours:
                 self._notes.append(_DROPPED[key])
-            elif key not in _OURS | _SILENT | {"disabled", "enabled"}:
+            elif key not in ours | _SILENT | {"disabled", "enabled"}:
                 self._notes.append(f"{visible(key)[:40]} is not taken over")
 
     def _env(self, raw: object) -> dict[str, str]:
         if raw is None:
             return {}
         if not isinstance(raw, dict):
-            raise _Unusable("its env is no object")
+            raise Unusable("its env is no object")
         env: dict[str, str] = {}
         for name, value in cast("dict[str, object]", raw).items():
             if value is None:
                 self._notes.append(f"{visible(name)[:40]} has no value there and was left out")
                 continue
             if not name or "=" in name or not name.isprintable():
-                raise _Unusable("its env has a name that no variable can have")
+                raise Unusable("its env has a name that no variable can have")
             if isinstance(value, bool):
                 value = "true" if value else "false"
             if not isinstance(value, str | int | float):
-                raise _Unusable(f"its env {visible(name)[:40]} is no text")
+                raise Unusable(f"its env {visible(name)[:40]} is no text")
             env[name] = self._text(str(value))
             if looks_secret(name) and env[name] and not is_reference(env[name]):
                 self._notes.append(
@@ -201,7 +201,7 @@ class _Reader:
     def _text(self, text: str) -> str:
         """References in our spelling; any other `${` made literal."""
         if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-            raise _Unusable("it holds characters that no program can be handed")
+            raise Unusable("it holds characters that no program can be handed")
         return _VARIABLE.sub(self._reference, text)
 
     def _reference(self, match: re.Match[str]) -> str:
@@ -224,7 +224,7 @@ class _Reader:
                 return str(self._base)
             return _KNOWN_FOLDERS[inner]
         if kind in ("config", "command", "input") or inner in ("file", "fileDirname"):
-            raise _Unusable(f"it uses ${{{visible(inner)[:40]}}}, which only its own program knows")
+            raise Unusable(f"it uses ${{{visible(inner)[:40]}}}, which only its own program knows")
         return "$" + match.group()
 
     def _program(self, command: str) -> str:
@@ -238,7 +238,7 @@ class _Reader:
             return path
         moved = str(self._base / path)
         if any("\ud800" <= char <= "\udfff" for char in moved):
-            raise _Unusable("the name of its directory is not UTF-8, which no YAML file can hold")
+            raise Unusable("the name of its directory is not UTF-8, which no YAML file can hold")
         return moved
 
 
@@ -246,10 +246,6 @@ def _arguments(numbers: tuple[int, ...]) -> str:
     if len(numbers) == 1:
         return f"its argument {numbers[0]} looks like a secret"
     return f"each of its arguments {', '.join(map(str, numbers))} looks like a secret"
-
-
-class _Unusable(Exception):
-    """Why one entry can not be taken over; never leaves this module."""
 
 
 def usual_places(cwd: Path, environ: Mapping[str, str], *, personal: bool) -> tuple[Path, ...]:

@@ -28,7 +28,7 @@ def proxy_for(
     """
     if explicit is not None:
         return read_target(explicit) if explicit else None
-    if _is_local(target.host) or _excepted(target, _value(environ, "no_proxy")):
+    if is_local(target.host) or _excepted(target, _value(environ, "no_proxy")):
         return None
     name = f"{target.scheme}_proxy"
     if name == "http_proxy" and _CGI in environ:
@@ -49,7 +49,8 @@ def _value(environ: Mapping[str, str], name: str) -> str:
     return (environ.get(name) or environ.get(name.upper()) or "").strip()
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Whether a host is this machine itself, as far as its name says."""
     address = ip_of(host)
     return host == "localhost" if address is None else address.is_loopback
 

@@ -172,7 +172,7 @@ def test_listing(run: Run, folder: Path) -> None:
     run("add", "a", "--", "npx", "-y", "some server")
     run("add", "--user", "b", "--", "y")
     lines = run("list").stdout.splitlines()
-    assert lines[0].split() == ["NAME", "TRUST", "COMMAND", "FROM"]
+    assert lines[0].split() == ["NAME", "TRUST", "COMMAND", "OR", "URL", "FROM"]
     assert lines[2] == "a     ignore  npx -y 'some server'  lockgate.yaml"
     assert [server["name"] for server in data_of(run("list", "--json"))["servers"]] == ["b", "a"]
 

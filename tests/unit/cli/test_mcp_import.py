@@ -19,7 +19,7 @@ from lockgate.cli.mcp import mcp_group
 from lockgate.errors import ConfigError
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
-from lockgate.testing.endpoints import program_of
+from lockgate.testing.endpoints import address_of, program_of
 
 Import = Callable[..., Result]
 
@@ -75,13 +75,18 @@ def test_a_projects_servers_are_taken_over(
     put(folder / ".mcp.json")
     result = take("--yes")
     assert result.exit_code == 0, result.exception
-    assert [server.name for server in load(locate(folder, environ), environ).servers] == [
-        "git",
-        "my-files",
-    ]
-    for word in ('renamed to "my-files"', "remote: not taken over", "API_TOKEN: ${API_TOKEN}"):
+    environ["REMOTE_AUTHORIZATION"] = "abc"
+    config = load(locate(folder, environ), environ)
+    assert [server.name for server in config.servers] == ["git", "my-files", "remote"]
+    assert address_of(config.servers[2]).headers == {"Authorization": "abc"}
+    for word in (
+        'renamed to "my-files"',
+        "+ remote: https://example.com/mcp",
+        "set REMOTE_AUTHORIZATION",
+        "API_TOKEN: ${API_TOKEN}",
+    ):
         assert word in result.stdout
-    assert "Wrote 2 servers to lockgate.yaml." in result.stdout
+    assert "Wrote 3 servers to lockgate.yaml." in result.stdout
 
 
 @pytest.mark.req("S0-14")
@@ -200,7 +205,7 @@ def test_a_bad_file_writes_nothing(take: Import, folder: Path) -> None:
 
 def test_a_file_with_nothing_to_take(take: Import, folder: Path) -> None:
     """Every entry has its reason, and no file is made."""
-    put(folder / "x.json", {"r": {"url": "https://h"}})
+    put(folder / "x.json", {"r": {"url": ["https://h"]}})
     result = take("x.json")
     assert (result.exit_code, (folder / "lockgate.yaml").exists()) == (0, False)
     assert "r: not taken over" in result.stdout

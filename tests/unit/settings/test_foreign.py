@@ -115,10 +115,11 @@ def test_two_names_that_become_one_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("server", "word"),
     [
-        ({"url": "http://h/mcp"}, "HTTP"),
-        ({"type": "http", "url": "http://h/mcp"}, "HTTP"),
-        ({"type": "sse", "serverUrl": "http://h"}, "HTTP"),
-        ({"httpUrl": "http://h"}, "HTTP"),
+        ({"type": "websocket", "url": "ws://h/mcp"}, "websocket"),
+        ({"type": "http"}, "no url"),
+        ({"url": ["http://h"]}, "no url"),
+        ({"url": "http://h", "headers": ["A: b"]}, "headers"),
+        ({"url": "http://h", "headers": {"A": 1}}, "its header A"),
         ({"command": "x", "disabled": True}, "switched off"),
         ({"command": "x", "enabled": False}, "switched off"),
         ({}, "no command"),
@@ -268,3 +269,76 @@ def test_the_usual_places_of_a_project_and_of_a_person(tmp_path: Path) -> None:
     )
     assert Path("/r/Claude/claude_desktop_config.json") in own
     assert usual_places(tmp_path, {}, personal=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("server", "transport"),
+    [
+        ({"type": "http", "url": "http://h/mcp"}, "streamable-http"),
+        ({"type": "streamable-http", "url": "http://h/mcp"}, "streamable-http"),
+        ({"type": "streamableHttp", "url": "http://h/mcp"}, "streamable-http"),
+        ({"transport": "STREAMABLE_HTTP", "url": "http://h/mcp"}, "streamable-http"),
+        ({"type": "sse", "serverUrl": "http://h/mcp"}, "sse"),
+        ({"httpUrl": "http://h/sse"}, "streamable-http"),
+        ({"url": "http://h/mcp"}, "streamable-http"),
+        ({"url": "http://h/sse?x=1"}, "sse"),
+    ],
+)
+def test_servers_at_an_address_are_taken_over(
+    tmp_path: Path, server: dict[str, str], transport: str
+) -> None:
+    """By the transport that the file names or, said so, by the looks of the address."""
+    path = tmp_path / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"a": server}}))
+    (found,) = read_foreign(path, tmp_path)
+    entry = entry_of(found)
+    assert entry.transport == transport
+    assert (entry.url or "").startswith("http://h/")
+    guessed = not {"type", "transport", "httpUrl"} & set(server)
+    assert any("guess" in note for note in found.notes) == guessed
+
+
+def test_one_program_calls_the_older_transport_url(tmp_path: Path) -> None:
+    """There `url` is an SSE server, whatever it looks like."""
+    path = tmp_path / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"mcpServers": {"a": {"url": "http://h/mcp"}}}))
+    (found,) = read_foreign(path, tmp_path)
+    assert entry_of(found).transport == "sse"
+
+
+def test_secrets_in_headers_are_not_copied(tmp_path: Path) -> None:
+    """A reference takes their place, and a note says what to set; references become ours."""
+    headers = {
+        "Authorization": "Bearer SEKRET",
+        "X-API-Key": "SEKRET",
+        "X-Team": "one",
+        "X-Other-Token": "${env:OTHER}",
+        "X-Asked": "Basic ${input:my-token}",
+    }
+    server = {"type": "http", "url": "http://h/mcp", "headers": headers, "env": {"A": "SEKRET"}}
+    path = tmp_path / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"crm-one": server}}))
+    (found,) = read_foreign(path, tmp_path)
+    assert entry_of(found).headers == {
+        "Authorization": "Bearer ${CRM_ONE_TOKEN}",
+        "X-API-Key": "${CRM_ONE_X_API_KEY}",
+        "X-Team": "one",
+        "X-Other-Token": "${OTHER}",
+        "X-Asked": "Basic ${MY_TOKEN}",
+    }
+    told = "\n".join(found.notes)
+    assert "set CRM_ONE_TOKEN to it in your environment, without Bearer" in told
+    assert "set CRM_ONE_X_API_KEY to it in your environment" in told
+    assert "env is not taken over" in told
+    assert "SEKRET" not in told + repr(found)
+
+
+def test_a_secret_in_an_address_is_told(tmp_path: Path) -> None:
+    """It is copied, as arguments are, and said."""
+    server = {"type": "http", "url": "http://h/mcp?api_key=SEKRET"}
+    path = tmp_path / ".mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"a": server}}))
+    (found,) = read_foreign(path, tmp_path)
+    assert "its url looks as if it held a secret" in found.notes[0]
+    assert "SEKRET" not in found.notes[0]

@@ -1,0 +1,119 @@
+"""Servers at addresses in other programs' files: their many names for one thing, made ours.
+
+A secret that stands in such a file is not copied: a reference takes its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from lockgate.settings.entry import ServerEntry
+from lockgate.settings.remote_kinds import secret_in_header
+from lockgate.showing import visible
+
+URLS: Final = ("url", "httpUrl", "serverUrl")
+"""Keys that hold an address."""
+REMOTE: Final = frozenset({"type", "transport", "headers", *URLS})
+_KINDS: Final = MappingProxyType(
+    {
+        "http": "streamable-http",
+        "streamable-http": "streamable-http",
+        "streamablehttp": "streamable-http",
+        "sse": "sse",
+    }
+)
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z-]{0,15}) +\S.*", re.DOTALL)
+
+
+def is_remote(server: Mapping[str, Any]) -> bool:
+    """Whether an entry names an address, or says that it has one."""
+    return "command" not in server and (
+        any(key in server for key in URLS) or _kind(server) not in ("", "stdio")
+    )
+
+
+class Unusable(Exception):
+    """Why one entry can not be taken over; never leaves `settings.foreign`."""
+
+
+def remote_entry(
+    name: str,
+    server: Mapping[str, Any],
+    source: Path,
+    text: Callable[[str], str],
+    note: Callable[[str], None],
+) -> ServerEntry:
+    """The entry of a server at an address.
+
+    `text` turns references into ours, `note` is told what changed. Raises `Unusable`.
+    """
+    key = next((key for key in URLS if key in server), None)
+    url = server.get(key) if key else None
+    if not isinstance(url, str) or not url.strip():
+        raise Unusable("it has no url")
+    entry = ServerEntry(
+        name,
+        transport=_transport(server, key or "", url, source, note),
+        url=text(url.strip()),
+        headers=_headers(name, server.get("headers"), text, note),
+    )
+    if entry.secret_in_url:
+        note(
+            "its url looks as if it held a secret and was copied as it is: better write ${NAME}"
+            " there and set NAME in your environment"
+        )
+    return entry
+
+
+def _kind(server: Mapping[str, Any]) -> str:
+    kind = server.get("type", server.get("transport", ""))
+    return kind.lower().replace("_", "-") if isinstance(kind, str) else ""
+
+
+def _transport(
+    server: Mapping[str, Any], key: str, url: str, source: Path, note: Callable[[str], None]
+) -> str:
+    kind = _kind(server)
+    if kind:
+        if kind not in _KINDS:
+            raise Unusable(
+                f"it is reached over {visible(kind)[:40]}, which lockgate does not speak"
+            )
+        return _KINDS[kind]
+    if key == "url" and source.parent.name == ".gemini":
+        return "sse"  # that program calls the newer one httpUrl
+    if key == "httpUrl":
+        return "streamable-http"
+    guess = "sse" if url.partition("?")[0].rstrip("/").endswith("/sse") else "streamable-http"
+    note(f"there its transport is not said: {guess} is a guess from its address")
+    return guess
+
+
+def _headers(
+    name: str, raw: object, text: Callable[[str], str], note: Callable[[str], None]
+) -> dict[str, str]:
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise Unusable("its headers are no object")
+    headers: dict[str, str] = {}
+    for header, value in cast("dict[str, object]", raw).items():
+        if not isinstance(value, str):
+            raise Unusable(f"its header {visible(header)[:40]} is no text")
+        written = text(value)
+        if secret_in_header(header, written):
+            scheme = _SCHEME.fullmatch(written)
+            ending = "TOKEN" if scheme else re.sub(r"[^A-Za-z0-9]+", "_", header).strip("_")
+            variable = f"{name}_{ending}".replace("-", "_").upper()
+            variable = variable if not variable[0].isdigit() else f"_{variable}"
+            written = f"{scheme[1]} ${{{variable}}}" if scheme else f"${{{variable}}}"
+            note(
+                f"the secret in its header {visible(header)[:40]} was not copied: set {variable}"
+                f" to it in your environment{', without ' + scheme[1] if scheme else ''}"
+            )
+        headers[header] = written
+    return headers
