@@ -40,11 +40,16 @@ class Fleet:
     """
 
     def __init__(
-        self, directory: Path, *, grace: Grace | None = None, rules: RuleSet | None = None
+        self,
+        directory: Path,
+        *,
+        grace: Grace | None = None,
+        rules: RuleSet | None = None,
+        approver: ScriptedApprover | None = None,
     ) -> None:
         """`directory` is for scripts and ledgers; `grace` for closing, by default short; `rules`
-        hold for every call."""
-        self.approver = ScriptedApprover.always(True, times=100_000)
+        hold for every call; `approver` answers, by default with yes."""
+        self.approver = approver or ScriptedApprover.always(True, times=100_000)
         """Who says yes, and knows what was asked."""
         self.road = Road(directory, attended=[self.approver], rules=rules)
         self.registry = self.road.registry

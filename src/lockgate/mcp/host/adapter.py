@@ -17,7 +17,6 @@ from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.protocol.results import CallResult, ListedTool
-from lockgate.mcp.transport.base import SessionEnded
 from lockgate.tools.context import ToolContext
 from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.naming import server_tool_name
@@ -161,12 +160,10 @@ class McpTool(Tool):
         except LocalError as error:
             misused = ToolResult.error(ErrorKind.INTERNAL, str(error), reason="misused")
             return Outcome(misused, Fate.NOT_SENT)
-        except SessionEnded:
-            # The server was restarted, or forgot us: who it is now is seen by its list, which opens
-            # a new session. Nothing was done, so the call is tried again once that was read.
-            line.doubt(begun)
-            raise
         except PeerError as error:
+            # Also a session that has ended: reading the list opens a new one. As nothing was done
+            # in the old one, the call is tried again once that was read (calls.replay).
+            line.doubt(error, begun)
             if tracing is not None and error.code is not None:
                 tracing.refused(context, error.code)
             raise

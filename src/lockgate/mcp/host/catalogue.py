@@ -41,7 +41,7 @@ class Catalogue:
         """Whether a change was announced that no list which was read since covers."""
         self.stale_at = math.inf
         """The time, of `clock`, from which on the list counts as old; infinite if it never does."""
-        self.fault: str | None = None
+        self.failure: PeerError | None = None
         """Why the list could not be read the last time; None if it could."""
         self.begun = 0
         """How many readings have begun, over all connections."""
@@ -85,7 +85,7 @@ class Catalogue:
         says so."""
         self._covered = covers
         self.unread = self._announced > covers
-        self.fault = None
+        self.failure = None
         self.stale_at = math.inf if ttl is None else self._clock() + max(ttl, FRESH_AT_LEAST)
 
     async def keep(self, read: Callable[[int], Awaitable[None]]) -> None:
@@ -109,7 +109,7 @@ class Catalogue:
                     await read(covers)
                 except PeerError as error:
                     failed += 1
-                    self.fault = str(error)
+                    self.failure = error
                     self._told(covers, known=False)
                     self.want()
                     wait = RETRIES.wait(failed, self._chance())

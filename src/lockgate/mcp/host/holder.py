@@ -220,7 +220,9 @@ class ServerHolder:
             await self._list(session, covers)
         except PeerError as error:
             if self.state is ServerState.READY and session.connection.usable:
-                logger.warning(
+                level = logging.WARNING if self.catalogue.failure is None else logging.INFO
+                logger.log(
+                    level,
                     "MCP server %s: its tools can not be listed again, and stay as they are: %s",
                     self.settings.name,
                     in_brief(self.hidden.hide(str(error))),
@@ -243,7 +245,7 @@ class ServerHolder:
     def status(self) -> ServerStatus:
         """The server now."""
         session, admission, condition = self.session, self.admission, self.condition
-        stale = self.catalogue.fault
+        failure = self.catalogue.failure
         return ServerStatus(
             name=self.settings.name,
             state=self.state,
@@ -265,7 +267,7 @@ class ServerHolder:
             tries=condition.tries,
             next_try=condition.next_try,
             circuit=condition.circuit,
-            stale=None if stale is None else self.hidden.hide(stale),
+            stale=None if failure is None else self.hidden.hide(str(failure)),
         )
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.host.catalogue import Catalogue
@@ -34,6 +35,9 @@ class Bond:
         """Whether a tool that was made now would be the same."""
         return self.digest == digest and self.ruling == ruling
 
+
+AWAY: Final = frozenset({Fault.NOT_CONNECTED, Fault.CLOSED})
+"""What a server fails with that is not there, or was not for a while."""
 
 _NOTHING: Final[Mapping[str, Bond]] = MappingProxyType({})
 
@@ -73,10 +77,16 @@ class Line:
         """How many readings of its list have begun."""
         return 0 if self.catalogue is None else self.catalogue.begun
 
-    def doubt(self, readings: int) -> None:
-        """A call that was sent when there were so many `readings` met another server than was
-        listed: unless the list was read since, nothing is sent before it was."""
-        if self.catalogue is not None and self.catalogue.begun == readings:
+    def doubt(self, error: PeerError, readings: int) -> None:
+        """A call that was sent when there were so many `readings` ended with that error.
+
+        If it means that the server was not there, or knows the session no more, while the way to it
+        goes on (HTTP), then who is there next may be another one: unless the list was read since,
+        nothing is sent before it was.
+        """
+        if error.fault not in AWAY or self.catalogue is None or self.session is None:
+            return
+        if self.session.connection.usable and self.catalogue.begun == readings:
             self.catalogue.announce()
 
     def agrees(self, original: str, bond: Bond) -> bool:
@@ -101,8 +111,13 @@ class Line:
             except TimeoutError:
                 pass
             # A connection that is gone says so itself, when something is to be sent on it.
-            if not known and session.connection.usable and not reads_only:
-                return self._unread(original)
+            if not known and session.connection.usable:
+                failure = catalogue.failure
+                if failure is not None and failure.fault in AWAY:
+                    text = f"nothing was sent: {failure}"
+                    return ToolResult.error(ErrorKind.NOT_CONNECTED, text, reason="away")
+                if not reads_only:
+                    return self._unread(original)
         now = self.bonds.get(original)
         if now is bond:
             return None

@@ -90,11 +90,11 @@ async def test_a_failure_is_kept_and_tried_again_with_growing_waits() -> None:
         for _ in range(2):
             lists.end(BROKEN)
             await pauses.begins()
-            assert (catalogue.fault, catalogue.unread) == ("broken", True)
+            assert (catalogue.failure, catalogue.unread) == (BROKEN, True)
             await pauses.release()
         lists.end()
         await pauses.begins()
-        assert (catalogue.fault, catalogue.unread) == (None, False)
+        assert (catalogue.failure, catalogue.unread) == (None, False)
         assert pauses.seconds == [1.0, 2.0, 0.5]
 
 
