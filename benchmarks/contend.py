@@ -54,6 +54,7 @@ async def calls(task: Task, call: Call) -> Figures:
 
     figures: dict[str, float] = {}
     for flight in (1, FLEET):
+        await make_calls(call, flight, flight)  # connections may have gone idle since the last turn
         had = connected()
         half = {**await make_calls(call, task.calls, flight), "connections": connected() - had}
         figures.update({f"{unit}, {flight} in flight": half[unit] for unit in half})
