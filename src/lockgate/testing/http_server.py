@@ -191,6 +191,7 @@ class HttpServer:
         number = self.connections
         rest = b""
         try:
+            await self._tell()
             while not self._ended:
                 if self._deaf:
                     await asyncio.Event().wait()

@@ -21,7 +21,7 @@ from lockgate.mcp.protocol.jsonrpc import (
 from lockgate.mcp.protocol.sse import MESSAGE, EventStream
 from lockgate.mcp.transport.base import Receiver, SessionEnded
 from lockgate.mcp.transport.http_wire import EVENTS, JSON, HttpWire
-from lockgate.mcp.transport.http_words import summary
+from lockgate.mcp.transport.http_words import one_line, summary
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure
 from lockgate.web.sent import Sent
@@ -38,8 +38,10 @@ _ANSWER: Final = re.compile(rb'\{"jsonrpc":"2\.0","id":(\d{1,18}),"(?:result|err
 class Elsewhere(Exception):
     """The answer does not come on the stream of its request. Never leaves the transport."""
 
-    def __init__(self, last_id: str | None = None, retry: float | None = None) -> None:
+    def __init__(self, status: int, last_id: str | None = None, retry: float | None = None) -> None:
         super().__init__()
+        self.status = status
+        """What the request was answered with."""
         self.last_id = last_id
         """What a broken stream is taken up from; None if the message was accepted without one."""
         self.retry = retry
@@ -102,7 +104,7 @@ class Posting:
         else:
             data = await self._wire.beginning(answer)
             if not data.strip():
-                raise Elsewhere
+                raise Elsewhere(answer.status)
             told = summary(kind, data)
             raise self._wire.odd(Odd.OTHER_TYPE, f"answered with {told} where a message has to be")
 
@@ -118,7 +120,7 @@ class Posting:
             cut = Oversized(excerpt(data, data, len(data)), len(data), self._limit)
             self._oversized(cut, request)
         elif not data.strip() and answer.status != 200:
-            raise Elsewhere
+            raise Elsewhere(answer.status)
         else:
             self._receiver.frame(data)
             if not is_answer(data, request) and data.lstrip()[:1] != b"[":
@@ -165,7 +167,7 @@ class Posting:
         except HttpFailure as broken:
             failure = broken
         if handling in _RESUMED and stream.last_id is not None:
-            raise Elsewhere(stream.last_id, stream.retry)
+            raise Elsewhere(answer.status, stream.last_id, stream.retry)
         if failure is not None:
             raise failure
         raise self._wire.odd(Odd.NO_ANSWER, "ended its stream without the answer")
@@ -218,7 +220,7 @@ class Posting:
                 return
         told = summary(answer.media_type, data)
         if failure is not None:
-            told = f"an error: {failure.message[:200]} ({failure.code})"
+            told = f"an error: {one_line(failure.message)} ({failure.code})"
         if message.handling is Handling.OPENS_SESSION and answer.status in (400, 404, 405):
             told += await self._what_else()
         if request is None and message.method is not None:

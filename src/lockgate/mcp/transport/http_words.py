@@ -21,12 +21,12 @@ def summary(media_type: str, data: bytes) -> str:
         return f"nothing ({media_type})" if media_type else "nothing"
     if media_type in ("text/html", "application/xhtml+xml") or _PAGE.match(text):
         title = _TITLE.search(text)
-        named = _line(html.unescape(title[1])) if title else ""
+        named = one_line(html.unescape(title[1])) if title else ""
         return f"a web page, {named!r}" if named else "a web page"
-    return f"{media_type or 'a body without a type'}: {_line(text)}"
+    return f"{media_type or 'a body without a type'}: {one_line(text)}"
 
 
-def _line(text: str) -> str:
-    """One line of it, bounded and printable."""
+def one_line(text: str) -> str:
+    """A server's own words as one line, bounded and printable."""
     line = visible(" ".join(text[: 4 * LONGEST].split()))
     return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"

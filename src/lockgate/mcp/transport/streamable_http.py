@@ -113,8 +113,9 @@ class _HttpLink:
         self._tasks: set[asyncio.Task[None]] = set()
         self._exchanges: dict[RequestId, asyncio.Task[None]] = {}
         """The requests under way."""
-        self._elsewhere: set[RequestId] = set()
-        """Those that were accepted without a stream: their answers come where we listen."""
+        self._elsewhere: dict[RequestId, int] = {}
+        """Those that were accepted without a stream, with the status: their answers come where we
+        listen."""
         self._listening: asyncio.Task[None] | None = None
         self._beginning: set[asyncio.Timeout] = set()
         """Of those who wait for a connection, what cuts that short."""
@@ -162,7 +163,7 @@ class _HttpLink:
 
     def abandon(self, request: RequestId) -> bool:
         """Close the stream of a request; True where that is all that withdraws it."""
-        self._elsewhere.discard(request)
+        self._elsewhere.pop(request, None)
         task = self._exchanges.pop(request, None)
         if task is not None:
             task.cancel()
@@ -208,9 +209,9 @@ class _HttpLink:
                 return error
             return None
         if self._listening is not None and not self._listening.done():
-            self._elsewhere.add(request)
+            self._elsewhere[request] = elsewhere.status
             return None
-        return self._no_stream("")
+        return self._no_stream(elsewhere.status, "")
 
     async def _begun(self, message: Outgoing, task: asyncio.Task[None]) -> None:
         """Wait until what begins a session was accepted; then listen."""
@@ -233,12 +234,13 @@ class _HttpLink:
 
     async def _listen(self) -> None:
         why = await self._streams.listen()
-        waiting, self._elsewhere = self._elsewhere, set()
-        for request in waiting:
-            self._receiver.failed(request, self._no_stream(why))
+        waiting, self._elsewhere = self._elsewhere, {}
+        for request, status in waiting.items():
+            self._receiver.failed(request, self._no_stream(status, why))
 
-    def _no_stream(self, why: str) -> PeerError:
-        what = f"accepted the request (202) without a stream for the answer, and has no other{why}"
+    def _no_stream(self, status: int, why: str) -> PeerError:
+        what = f"accepted the request ({status}) without a stream for the answer, and has no other"
+        what += why
         return self._wire.odd(Odd.NO_ANSWER, what)
 
     # -------------------------------------------------------------- ending
