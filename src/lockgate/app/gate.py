@@ -20,7 +20,7 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
 from lockgate.mcp.host.manager import Manager
-from lockgate.mcp.host.status import StartReport
+from lockgate.mcp.host.status import ServerStatus, StartReport
 from lockgate.policy.approval import Answer
 from lockgate.policy.ceiling import whole
 from lockgate.rules.offers import bind_offer
@@ -161,6 +161,21 @@ class Gate:
             environment=self._plan.environment,
             entry=self._entry,
         )
+
+    async def reconnect(
+        self, name: str | None = None, *, failed_only: bool = True
+    ) -> tuple[ServerStatus, ...]:
+        """Have MCP servers connected anew and now; how each of them is doing then (S3-17).
+
+        `name` is one server, None all; with `failed_only` those that are there are left alone. A
+        server that was lost comes back by itself, so this is for one that did not start, or not to
+        wait. See `Manager.reconnect` for what happens meanwhile. Raises `LocalError` for a name
+        that no server has, and where the gate can not be used.
+        """
+        self._runtime.check()
+        if self._manager is None:
+            raise LocalError("no MCP servers are configured")
+        return await self._manager.reconnect(name, failed_only=failed_only)
 
     def agent(
         self,

@@ -21,6 +21,7 @@ from lockgate.calls.call import Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.status import ServerStatus
 from lockgate.policy.approval import Answer
 from lockgate.settings.config import Config
 from lockgate.tools.context import ProgressSink
@@ -155,6 +156,12 @@ class SyncGate:
     def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """See `Gate.resume`."""
         return self._loop.wait(self._gate.resume(ticket, answer))
+
+    def reconnect(
+        self, name: str | None = None, *, failed_only: bool = True
+    ) -> tuple[ServerStatus, ...]:
+        """See `Gate.reconnect`."""
+        return self._loop.wait(self._gate.reconnect(name, failed_only=failed_only))
 
     def agent(
         self,

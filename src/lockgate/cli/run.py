@@ -12,6 +12,7 @@ from lockgate.cli.options import config_option, json_option, print_json
 if TYPE_CHECKING:
     from lockgate.agent.agent import Agent
     from lockgate.agent.run import RunResult
+    from lockgate.app.gate import Gate
     from lockgate.bridges.voice import Voice
     from lockgate.settings.config import Config
 
@@ -25,7 +26,8 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
     """One turn of an agent with PROMPT; without it, a conversation.
 
     Each call is shown with what was decided about it and what came of it, on standard error; the
-    answer goes to standard output. Ctrl+C ends the turn; a second one the program.
+    answer goes to standard output. Ctrl+C ends the turn; a second one the program. In a
+    conversation the line /reconnect [SERVER] has servers that are not there connected anew.
 
     \b
     Examples:
@@ -49,20 +51,24 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
             if prompt:
                 result = await one_turn(agent, " ".join(prompt), voice, show=not as_json)
                 return _told(result, as_json)
-            return await _conversation(agent, voice, as_json)
+            return await _conversation(gate, agent, voice, as_json)
 
     return run_async(work)
 
 
-async def _conversation(agent: Agent, voice: Voice, as_json: bool) -> int:
-    """Prompts, one a line, until the input ends; each is a turn of one session."""
+async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -> int:
+    """Prompts, one a line, until the input ends; each is a turn of one session, unless it tells
+    lockgate itself to do something."""
     from lockgate.cli.exit import Exit
     from lockgate.cli.prompt import Prompts
     from lockgate.cli.turn import one_turn
+    from lockgate.cli.typed import typed
 
     code: int = Exit.DONE
     async with Prompts() as prompts:
         async for line in prompts:
+            if await typed(gate, line):
+                continue
             result = await one_turn(agent, line, voice, show=not as_json)
             code = _told(result, as_json)
     return code

@@ -77,6 +77,17 @@ class ServerHolder:
         return self.condition.state
 
     @property
+    def missing(self) -> str | None:
+        """Why the server is not there, in brief; None if it is, or is not meant to be."""
+        if self.state.is_missing:
+            return self.status().brief or self.state.value
+        session = self.session
+        if self.state is not ServerState.READY or session is None or session.connection.usable:
+            return None
+        # Lost this very moment: its task has not seen it yet.
+        return in_brief(self.hidden.hide(str(session.connection.reason)))
+
+    @property
     def tasks(self) -> tuple[asyncio.Task[None], ...]:
         """What is to be waited for when it was stopped."""
         return tuple(self._tasks)
@@ -165,8 +176,9 @@ class ServerHolder:
                 # Before the list is asked for: what changes after that is announced.
                 keepers.append(self._kept(self._listen(session)))
             await self._list(session, self.catalogue.begin())
+            # Before it is in use: a call that comes at once may have to wait for the list.
+            keepers.append(self._kept(self._keep(session)))
             if self._arrive(session):
-                keepers.append(self._kept(self._keep(session)))
                 raise await _until_gone(session)
         except PeerError as error:
             self.condition.lost(error, admitted=self.admitted)

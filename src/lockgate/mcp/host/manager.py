@@ -141,9 +141,9 @@ class Manager:
     def failed(self) -> Mapping[str, str]:
         """The servers that are not there now: configured name to the reason in brief."""
         return {
-            status.name: status.brief or status.state.value
-            for status in self.statuses
-            if status.state.is_missing
+            holder.settings.name: reason
+            for holder in self._holders
+            if (reason := holder.missing) is not None
         }
 
     def seen(self, server: str) -> SeenServer | None:
@@ -234,7 +234,7 @@ class Manager:
         if name is not None and not chosen:
             known = ", ".join(h.settings.name for h in self._holders)
             raise LocalError(f"no server is called {name!r}; there is {known}")
-        wanted = [h for h in chosen if h.state.is_missing or not failed_only]
+        wanted = [h for h in chosen if h.missing is not None or not failed_only]
         await self._settle(wanted, [holder.again() for holder in wanted])
         return tuple(holder.status() for holder in chosen)
 
