@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         LockgateError,
         PeerError,
     )
-    from lockgate.mcp.endpoint import StdioEndpoint
+    from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
     from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram, Config
@@ -67,6 +67,7 @@ __all__ = [
     "Explanation",
     "Fate",
     "Gate",
+    "HttpEndpoint",
     "IdempotencyBehavior",
     "Image",
     "InterruptBehavior",
@@ -86,6 +87,7 @@ __all__ = [
     "ScriptedModel",
     "ServerSettings",
     "SideEffectLevel",
+    "SseEndpoint",
     "StdioEndpoint",
     "Suspended",
     "SyncGate",
@@ -136,7 +138,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "LockgateError",
         "PeerError",
     ),
-    "lockgate.mcp.endpoint": ("StdioEndpoint",),
+    "lockgate.mcp.endpoint": ("HttpEndpoint", "SseEndpoint", "StdioEndpoint"),
     "lockgate.mcp.host.settings": (
         "AnnotationTrust",
         "ServerSettings",

@@ -35,6 +35,12 @@ class Project:
         """Where this person's state goes."""
         return self.root / "home" / "state"
 
+    def add_url(
+        self, name: str, url: str, *, transport: str = "streamable-http", **keys: Any
+    ) -> None:
+        """Configure a server at an address."""
+        self.servers.append({"name": name, "transport": transport, "url": url, **keys})
+
     def add(self, name: str, server: ScriptedServer | StdioEndpoint, **keys: Any) -> ServerLedger:
         """Configure a server; what it receives is written to the ledger that is returned."""
         ledger = self.root / f"{name}.ledger"
