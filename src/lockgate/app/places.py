@@ -47,15 +47,19 @@ def make_environment(
         control=_each(control),
         home=_real(Path(home)) if Path(home).is_absolute() else None,
         server_dirs={
-            server.name: _real(Path(expand_home(str(_directory(server.endpoint) or cwd), environ)))
+            server.name: _real(Path(expand_home(str(directory), environ)))
             for server in config.servers
+            if (directory := _directory(server.endpoint)) is not None
         },
     )
 
 
 def _directory(endpoint: Endpoint) -> Path | None:
-    """Where a server was told to run; None for one that runs where it was started, or elsewhere."""
-    return endpoint.cwd if isinstance(endpoint, StdioEndpoint) else None
+    """Where the operator says that a server runs; None where nobody does. Many servers start
+    relative paths at a directory that they are told to serve, and not where they run."""
+    if isinstance(endpoint, StdioEndpoint) and endpoint.cwd_said:
+        return endpoint.cwd
+    return None
 
 
 def _real(path: Path) -> Path:

@@ -25,7 +25,7 @@ from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
 from lockgate.policy.grants import Grant, covers, matching
-from lockgate.policy.places import barred, control_files, outside, unspoken
+from lockgate.policy.places import barred, control_files, outside, unplaced, unspoken
 from lockgate.rules.bind import BoundRules
 from lockgate.rules.opinion import RuleOpinion
 from lockgate.schema.violation import Violation
@@ -199,6 +199,8 @@ def _walk(
         control = control_files(registered, subjects)
         beyond = outside(registered, subjects)
         reasons += control + beyond
+        if reasons and opinion.decision is not Decision.ALLOW:
+            reasons += unplaced(subjects)
         over_rules = facts.unknowns or control
         if beyond and not over_rules:
             over_rules = unspoken(registered, subjects, opinion.rules)

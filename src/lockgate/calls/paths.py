@@ -81,6 +81,11 @@ class BarredTrees:
         return any(_lies_in(real, directory, folds) for directory in self._directories)
 
 
+def is_relative(given: str) -> bool:
+    """Whether a path starts from where someone is: not from the root, and not from a home."""
+    return not given.startswith(("/", "~"))
+
+
 def read_otherwise(given: str) -> str | None:
     """Why a program that is handed `given` could take it for another path than the kernel does;
     None if that is not likely."""

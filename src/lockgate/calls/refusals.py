@@ -131,10 +131,16 @@ def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse
     """It needs an answer, and no approver is there, or all passed it on (S0-09)."""
     told = "; ".join(reason.text for reason in reasons)
     # An allow rule answers for no destructive tool, beside no ask rule and over no open unknown.
-    by_rule = all(reason.code == "not_exempt" for reason in reasons)
+    codes = {reason.code for reason in reasons}
+    by_rule = codes <= {"not_exempt", "relative_path"}
+    again = (
+        "Call again with an absolute path, which rules may allow or refuse; else"
+        if "relative_path" in codes
+        else "Asking again will not help;"
+    )
     text = (
         f"{registered.tool.name} needs an approval ({told}), and nobody is there to give one, "
-        "which counts as no. Nothing was run. Asking again will not help; go on without it, or "
+        f"which counts as no. Nothing was run. {again} go on without it, or "
         "report that it needs a run with a person present"
         f"{' or a rule that allows it' if by_rule else '; no allow rule answers this'}."
     )

@@ -7,15 +7,17 @@ time or in another process, is resolved again, and its digest then shows what ha
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from lockgate.calls.onward import RulesOnward
-from lockgate.calls.paths import barred_below, read_otherwise, resolve_path
+from lockgate.calls.paths import barred_below, is_relative, read_otherwise, resolve_path
+from lockgate.policy.control import control_reason
 from lockgate.rules.about import AboutTool
 from lockgate.rules.url import resolve_url
 from lockgate.tools.context import Environment
@@ -29,6 +31,8 @@ from lockgate.tools.subject import (
     SubjectKind,
     Subjects,
 )
+
+_Resolver: TypeAlias = Callable[[str, Environment], Resolved]
 
 REDIRECTION: Final = "redirection"
 """What the files are called that a shell line redirects to: they are no argument of the call."""
@@ -49,12 +53,17 @@ def resolve(
     for name in about.paths:
         wanted.setdefault(name, (SubjectKind.PATH, None))
     server = tool.definition.origin.server
-    if server is not None and server in environment.server_dirs:
-        environment = msgspec.structs.replace(environment, cwd=environment.server_dirs[server])
+    of_other: _Resolver = _servers_path
+    if server is not None:
+        start = environment.server_dirs.get(server)
+        if start is None:
+            of_other = _unplaced_path
+        else:
+            environment = msgspec.structs.replace(environment, cwd=start)
     found: dict[str, Resolved] = {}
     for name, (kind, default) in wanted.items():
         value = arguments.get(name, default)
-        resolver = _RESOLVERS[kind] if name in own else _servers_path
+        resolver = _RESOLVERS[kind] if name in own else of_other
         if isinstance(value, str):
             found[name] = resolver(value, environment)
         elif isinstance(value, list):
@@ -118,6 +127,26 @@ def _servers_path(text: str, environment: Environment) -> Resolved:
     return resolved
 
 
+def _unplaced_path(text: str, environment: Environment) -> Resolved:
+    """A path for a server of which nobody said where relative paths start: it may serve another
+    directory than it runs in. What it is called counts all the same."""
+    resolved = _servers_path(text, environment)
+    if not isinstance(resolved, ResolvedPath) or not is_relative(text):
+        return resolved
+    if not resolved.lexical or read_otherwise(text) is not None:
+        return resolved  # no path to rely on, wherever it starts
+    return replace(
+        resolved,
+        control=resolved.control or control_reason(resolved.lexical, resolved.lexical),
+        lexical=posixpath.normpath(text),
+        real="",
+        root=None,
+        directory=False,
+        problem="is relative, and nobody said where relative paths of its server start",
+        unplaced=True,
+    )
+
+
 def _one_too_many(text: str) -> Resolved:
     return ResolvedPath(text, "", "", None, problem=f"is one of more than {_MOST} in one argument")
 
@@ -127,7 +156,7 @@ def _url(text: str, environment: Environment) -> Resolved:
     return resolve_url(text)
 
 
-_RESOLVERS: Mapping[SubjectKind, Callable[[str, Environment], Resolved]] = {
+_RESOLVERS: Mapping[SubjectKind, _Resolver] = {
     SubjectKind.COMMAND: _command,
     SubjectKind.PATH: resolve_path,
     SubjectKind.URL: _url,

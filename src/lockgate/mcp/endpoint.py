@@ -24,6 +24,9 @@ class StdioEndpoint:
     env: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """Set on top of the safe list that every child gets; may hold secrets."""
     cwd: Path | None = None
+    cwd_said: bool = False
+    """Whether the operator said so, and with it where the server's relative paths start; else
+    `cwd` is only where it happens to be started."""
 
     @property
     def network(self) -> str:

@@ -36,6 +36,19 @@ def control_files(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:
     )
 
 
+def unplaced(subjects: Subjects) -> tuple[Reason, ...]:
+    """What to know of a call that is asked about: no rule can say where a path of it lies."""
+    names = dict.fromkeys(name for name, path in subjects.paths if path.unplaced)
+    return tuple(
+        Reason(
+            "relative_path",
+            f"{name} is a relative path, and nobody said where those of its server start: "
+            "rules can judge an absolute one",
+        )
+        for name in names
+    )
+
+
 def outside(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:
     """Why a call of a tool of ours is asked about: a path of it lies outside of every file root."""
     ours = {s.parameter for s in tool.definition.subjects}

@@ -46,7 +46,8 @@ class SubjectPattern(Protocol):
         ...
 
     def catches(self, resolved: Resolved) -> Match:
-        """How far the subject is meant by a rule that has to hold. YES for one with a `problem`."""
+        """How far the subject is meant by a rule that has to hold. YES for one with a `problem`,
+        MAYBE for a path that is `unplaced`."""
         ...
 
 

@@ -130,12 +130,16 @@ class PathPattern:
         return _matches((*self._entry, _ANY_NAME, None), names, folds, certain=True)
 
     def catches(self, resolved: Resolved) -> Match:
-        """How far a path is meant by a rule that has to hold: YES or NO.
+        """How far a path is meant by a rule that has to hold.
 
         It is if its real path, the path as it is written, or a directory above either is; and if it
-        could not be resolved.
+        could not be resolved. MAYBE for one of which it is not known where it starts.
         """
-        if not isinstance(resolved, ResolvedPath) or resolved.problem is not None:
+        if not isinstance(resolved, ResolvedPath):
+            return Match.YES
+        if resolved.unplaced:
+            return self._wherever(resolved.lexical)
+        if resolved.problem is not None:
             return Match.YES
         real, lexical, folds = resolved.real, resolved.lexical, resolved.folds_case
         for path in (real,) if lexical == real else (real, lexical):
@@ -148,6 +152,14 @@ class PathPattern:
                 if _matches(parts, names, folds, certain=False):
                     return Match.YES
         return Match.NO
+
+    def _wherever(self, relative: str) -> Match:
+        """How far a path is meant that starts nobody knows where: for certain if a pattern for any
+        directory means its names. Else it may be, as any of them may be a link."""
+        names = [] if relative.startswith("..") else _names(relative)
+        anywhere = (parts for parts in self._strict if parts and parts[0] is None)
+        certain = any(_matches(parts, names, folds=False, certain=False) for parts in anywhere)
+        return Match.YES if certain else Match.MAYBE
 
     def may_lie_below(self, resolved: Resolved) -> bool:
         """Whether something that a deny or ask rule means may lie in a directory, by its name.

@@ -197,7 +197,8 @@ SERVER: Final = Section(
             Directory(),
             None,
             "the project's directory",
-            "Where the program runs.",
+            "Where the program runs. If it is said, rules take its tools' relative paths to start"
+            " there; if not, they can not place them.",
             expands=True,
         ),
         Key(

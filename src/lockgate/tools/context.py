@@ -44,7 +44,7 @@ class Environment(msgspec.Struct, frozen=True):
     home: Path | None = None
     """What `~` stands for in a path; None: nothing does."""
     server_dirs: Mapping[str, Path] = MappingProxyType({})
-    """By server, the directory that its relative paths start from; `cwd` for others."""
+    """By server, the directory that its relative paths start from; of others it is not known."""
 
 
 class Execution(msgspec.Struct, frozen=True):

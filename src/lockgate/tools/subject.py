@@ -61,6 +61,9 @@ class ResolvedPath:
     """Whether it lies in lockgate's own state, which no tool reaches."""
     problem: str | None = None
     """Why it could not be resolved, without the path; `real` is then of no use."""
+    unplaced: bool = False
+    """Whether it is relative to a directory that nobody has named: `problem` says so, `lexical` is
+    then how it goes on from there, and whatever has to hold only may hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,9 @@ def test_directories_are_real(base: Path) -> None:
     """Paths are compared with them by where they really are."""
     config = Config(
         servers=(
-            ServerSettings("one", StdioEndpoint("x", cwd=base / "project" / "sub")),
-            ServerSettings("two", StdioEndpoint("x", cwd=Path("~"))),
+            ServerSettings("one", StdioEndpoint("x", cwd=base / "project" / "sub", cwd_said=True)),
+            ServerSettings("runs", StdioEndpoint("x", cwd=base / "project")),
+            ServerSettings("two", StdioEndpoint("x", cwd=Path("~"), cwd_said=True)),
         ),
         roots=(base / "project",),
         project_dir=base / "project",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 
 from lockgate.calls.call import Call
@@ -49,7 +50,7 @@ def environment(project: Path) -> Environment:
         roots=(project,),
         barred=(project.parent / "state",),
         control=(project / "my.yaml",),
-        server_dirs={"elsewhere": project / "other"},
+        server_dirs={"files": project, "elsewhere": project / "other"},
     )
 
 
@@ -217,6 +218,69 @@ async def test_a_servers_relative_path_starts_from_where_it_runs(
         held = rules(project, destructive=True, allow=[text])
         road = make_road([tool], rules=held, environment=environment, owner=server + given)
         assert await kind_of(road, road.call(tool.name, {"path": given})) is kind
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("secret/key", ErrorKind.NOT_APPROVED),
+        ("key", ErrorKind.NOT_APPROVED),
+        ("../project/secret/key", ErrorKind.NOT_APPROVED),
+        (["docs/a", "key"], ErrorKind.NOT_APPROVED),
+        ("{project}/secret/key", ErrorKind.DENIED),
+        ("a/.env", ErrorKind.DENIED),
+        (".env", ErrorKind.DENIED),
+        ("x/../.env/b", ErrorKind.DENIED),
+        ("{project}/docs/a", None),
+        ("~/x", None),
+    ],
+)
+async def test_where_nobody_said_where_a_server_starts_a_relative_path_is_asked_about(
+    given: str | list[str],
+    kind: ErrorKind | None,
+    project: Path,
+    environment: Environment,
+    make_road: MakeRoad,
+) -> None:
+    """A server may start it at a directory that it serves: no allow rule means it, a deny rule may,
+    and does where it goes by a name alone. The model is told to give an absolute one."""
+    tool = ScriptedTool("w", server="serves", input_schema=SCHEMA, level=READ)
+    here = str(project)
+    given = given.format(project=here) if isinstance(given, str) else given
+    held = rules(
+        project,
+        deny=["mcp__serves__w(path=path:./secret/**)", "mcp__serves__w(path=path:**/.env)"],
+    )
+    homely = msgspec.structs.replace(environment, home=project / "other")
+    road = make_road([tool], rules=held, environment=homely)
+    result = await road.invoke(road.call(tool.name, {"path": given}))
+    assert result.kind is kind
+    if kind is ErrorKind.NOT_APPROVED:
+        assert result.reason == "nobody_to_ask"
+        assert "Call again with an absolute path" in result.text
+        assert "path is a relative path" in result.text
+        assert "key" not in result.text
+    allowed = rules(project, destructive=True, allow=["mcp__serves__w(path=path:./)"])
+    writes = ScriptedTool("w", server="serves", input_schema=SCHEMA)
+    road = make_road([writes], rules=allowed, environment=homely, owner="allows")
+    inside = isinstance(given, str) and given.startswith(here)
+    result = await road.invoke(road.call(tool.name, {"path": given}))
+    assert (result.kind is None) is (inside or given == "~/x")
+
+
+async def test_a_relative_path_nobody_knows_where_is_a_control_file_by_its_name(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """Wherever it starts: what says so is its name. So is one that leads nowhere from here."""
+    (project / "circle").symlink_to("circle")
+    tool = ScriptedTool("w", server="serves", input_schema=SCHEMA)
+    held = rules(project, ask=["mcp__serves__w(path=path:./nowhere)"])
+    approver = ScriptedApprover.always(False)
+    road = make_road([tool], rules=held, attended=[approver], environment=environment)
+    for given in (".git/hooks/x", "circle/.git/config"):
+        await road.invoke(road.call(tool.name, {"path": given}))
+        codes = {reason.code for reason in approver.questions[-1].reasons}
+        assert {"control_file", "relative_path", "ask_rule"} <= codes, given
 
 
 @pytest.mark.parametrize(
