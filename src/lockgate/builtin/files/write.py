@@ -43,7 +43,8 @@ it is still what you have read; without it, whatever is there is replaced. The d
 exist, unless `create_directories` is true. `content` is written as it is, in UTF-8; a file that \
 has UTF-16 or a byte order mark keeps it, and one that has CRLF line ends throughout keeps them if \
 `content` has none of its own. Permissions are kept. A reader sees the old content or the new, \
-never a part. Files over {size_text(MAX_REPLACED)} are not replaced."""
+never a part. Files over {size_text(MAX_REPLACED)} are not replaced. Of a file that may not be \
+read nothing is told, and no stamp is compared with it."""
 
 _SCHEMA: Final[JSONObject] = {
     "type": "object",
@@ -110,6 +111,8 @@ class Write(BuiltinTool):
         def work(stop: Stop) -> ToolResult:
             path = subject_of(context)
             try:
+                if context.subjects.withholds(path):
+                    return _write_unseen(path, content, stamp, stop, make=make)
                 return _write(path, content, stamp, stop, make=make)
             except NotOpened as refusal:
                 raise _refused(path, refusal) from None
@@ -145,6 +148,25 @@ def _write(
         notes.append(f"{others} other name{'' if others == 1 else 's'} of it keep the old content")
     old = f"it held {size_text(len(before.data))}"
     return _result(path, "replaced", data, notes, old)
+
+
+def _write_unseen(
+    path: ResolvedPath, content: str, stamp: str | None, stop: Stop, *, make: bool
+) -> ToolResult:
+    """Write a file that rules keep from being read. What it held is not looked at, so that nothing
+    in the answer depends on it: who can guess would learn it from one yes or no."""
+    if path.directory:
+        raise FileProblem("not_a_file", f"{path.given} is a directory, not a file")
+    if stamp is not None:
+        raise FileProblem(
+            "withheld",
+            f"{path.given}: a rule about Read keeps what it holds from being known, so no stamp is "
+            "compared with it. Nothing was written. Without `stamp`, whatever is there is replaced",
+        )
+    data, notes = _bytes_of(content, None)
+    stop.check()
+    door.write(path, data, over=door.stamp(path), make=make)
+    return _result(path, "written", data, notes, "and a rule about Read keeps what it held back")
 
 
 def _found(path: ResolvedPath) -> _Before | None:

@@ -257,3 +257,33 @@ async def test_writing_twice_is_writing_once(
     assert second.structured["outcome"] == "unchanged"
     assert first.structured["stamp"] == second.structured["stamp"] == stamp(data)
     assert (work / "a").read_bytes() == data
+
+
+@pytest.mark.parametrize("decision", [Decision.DENY, Decision.ASK])
+async def test_nothing_is_told_of_a_file_that_rules_keep_from_being_read(
+    run_under: Callable[..., Run], work: Path, decision: Decision
+) -> None:
+    """Neither a right nor a wrong guess, by content or by stamp, gets another answer; no size."""
+    secret = work / "a.env"
+    run = run_under((decision, "Read", "**/*.env"))
+    secret.write_text("token=1")
+    told = set[tuple[str, object]]()
+    for guess in ("token=1", "token=2"):
+        secret.write_text("token=1")
+        result = await run("Write", path="a.env", content="ab", stamp=stamp(guess.encode()))
+        assert (result.is_error, result.reason) == (True, "withheld")
+        told.add((result.text, None))
+    assert len(told) == 1
+    assert secret.read_text() == "token=1"
+    right = await run("Write", path="a.env", content="token=1")
+    secret.write_bytes(b"much longer than it was\r\n" * 9)
+    wrong = await run("Write", path="a.env", content="token=1")
+    secret.unlink()
+    absent = await run("Write", path="a.env", content="token=1")
+    assert right.text == wrong.text == absent.text
+    assert right.structured == wrong.structured == absent.structured
+    assert right.structured["outcome"] == "written"
+    assert secret.read_bytes() == b"token=1"
+    (work / "b.txt").write_text("x")
+    other = await run("Write", path="b.txt", content="x", stamp=stamp(b"x"))
+    assert other.structured["outcome"] == "unchanged"
