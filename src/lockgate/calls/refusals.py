@@ -102,7 +102,7 @@ def barred(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
         f"{registered.tool.name} is denied: {told}. Nothing was run, and nothing can allow it. Do "
         "not look for a way around it."
     )
-    return Refuse(ErrorKind.DENIED, "barred_path", text, reasons, registered)
+    return Refuse(ErrorKind.DENIED, reasons[0].code, text, reasons, registered)
 
 
 def invalid_arguments(

@@ -63,7 +63,7 @@ def resolve(
     found: dict[str, Resolved] = {}
     for name, (kind, default) in wanted.items():
         value = arguments.get(name, default)
-        resolver = _RESOLVERS[kind] if name in own else of_other
+        resolver = of_other if name not in own else _RESOLVERS.get(kind) or _url_within(declared)
         if isinstance(value, str):
             found[name] = resolver(value, environment)
         elif isinstance(value, list):
@@ -151,13 +151,13 @@ def _one_too_many(text: str) -> Resolved:
     return ResolvedPath(text, "", "", None, problem=f"is one of more than {_MOST} in one argument")
 
 
-def _url(text: str, environment: Environment) -> Resolved:
-    del environment
-    return resolve_url(text)
+def _url_within(declared: tuple[Subject, ...]) -> _Resolver:
+    """For addresses of a tool that reaches only some."""
+    reach = next((s.reach for s in declared if s.kind is SubjectKind.URL), None)
+    return lambda text, _: resolve_url(text, reach)
 
 
 _RESOLVERS: Mapping[SubjectKind, _Resolver] = {
     SubjectKind.COMMAND: _command,
     SubjectKind.PATH: resolve_path,
-    SubjectKind.URL: _url,
 }

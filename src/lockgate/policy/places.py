@@ -1,8 +1,8 @@
 """Where a call reaches, as far as its paths tell: what is barred, and what is always asked about.
 
-Nothing written in a configuration changes these: lockgate's own state is out of reach for tools,
-files that decide what programs may do are asked about before they are written (B-13), and what lies
-outside the file roots is asked about unless a rule says so.
+Nothing written in a configuration changes these: lockgate's own state is out of reach for tools, as
+are addresses that a tool never asks; files that decide what programs may do are asked about before
+they are written (B-13), and what lies outside the file roots is asked about unless a rule says so.
 """
 
 from __future__ import annotations
@@ -17,11 +17,17 @@ from lockgate.tools.tool import Declared
 
 def barred(subjects: Subjects) -> tuple[Reason, ...]:
     """Why a call is refused for where it reaches; empty if it is not."""
-    return tuple(
+    found = [
         Reason("barred_path", f"{name} lies in lockgate's own state, which no tool reaches")
         for name, path in subjects.paths
         if path.barred
-    )
+    ]
+    found += [
+        Reason("address_refused", f"{name} is never reached: {address.barred}")
+        for name, address in subjects.urls
+        if address.barred is not None
+    ]
+    return tuple(found)
 
 
 def control_files(tool: Declared, subjects: Subjects) -> tuple[Reason, ...]:

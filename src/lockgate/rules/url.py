@@ -21,6 +21,7 @@ from typing import Final, Self
 from lockgate.rules.matcher import Match
 from lockgate.rules.url_path import PathGlob, PathGlobError, readings
 from lockgate.tools.subject import Resolved, ResolvedUrl, SubjectKind
+from lockgate.web.addresses import AddressRules
 from lockgate.web.location import LocationError, host_of, ip_of, locate
 from lockgate.web.suffixes import Suffixes
 
@@ -177,10 +178,12 @@ class UrlPattern:
         return cls(text, source, at.host, at.scheme, at.port, path)
 
 
-def resolve_url(text: str) -> ResolvedUrl:
-    """Take an address apart, once. Pure; what is no address has a `problem`."""
+def resolve_url(text: str, reach: AddressRules | None = None) -> ResolvedUrl:
+    """Take an address apart, once. Pure; what is no address has a `problem`, and what lies beyond
+    `reach` is `barred`."""
     try:
         at = locate(text)
     except LocationError as error:
         return ResolvedUrl(text, "", "", "", None, "", str(error))
-    return ResolvedUrl(text, at.text, at.scheme, at.host, at.port, at.path)
+    barred = None if reach is None else reach.objection_to(at)
+    return ResolvedUrl(text, at.text, at.scheme, at.host, at.port, at.path, barred=barred)

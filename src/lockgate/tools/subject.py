@@ -10,9 +10,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from lockgate.decision import Decided
+
+if TYPE_CHECKING:  # its tables are only for those who have a tool that goes there
+    from lockgate.web.addresses import AddressRules
 
 
 class SubjectKind(enum.Enum):
@@ -37,6 +40,8 @@ class Subject:
     """For a path: whether the call changes what is there."""
     default: str | None = None
     """What stands for the argument when it is absent; None: then there is no such subject."""
+    reach: AddressRules | None = None
+    """For an address: what the tool reaches; None: nothing is said of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,9 @@ class ResolvedUrl:
     """Dot segments folded, escapes of unreserved characters undone; `/` at least."""
     problem: str | None = None
     """Why it is no address that rules could judge, without the address."""
+    barred: str | None = None
+    """Why its tool never reaches it, as far as the address says by itself; None: it may. What the
+    name leads to is looked at where the connection is made."""
 
 
 Resolved: TypeAlias = object
@@ -117,6 +125,15 @@ class Subjects:
                 for one in cast("tuple[Resolved, ...]", resolved):
                     if isinstance(one, ResolvedPath):
                         yield name, one
+
+    @property
+    def urls(self) -> Iterator[tuple[str, ResolvedUrl]]:
+        """Every address, with the name of its argument."""
+        for name, resolved in self.by_name.items():
+            several = cast("tuple[Resolved, ...]", resolved)
+            for one in several if isinstance(resolved, tuple) else (resolved,):
+                if isinstance(one, ResolvedUrl):
+                    yield name, one
 
     @property
     def as_written(self) -> bool:

@@ -73,7 +73,7 @@ class AddressRules:
     def objection_to(self, at: Location) -> str | None:
         """Why `at` may not be asked for, as far as it says by itself; None if it may."""
         if at.named_port and at.port in UNSAFE:
-            return f"the port {at.port} belongs to another service than the web"
+            return "the port belongs to another service than the web"
         address = at.ip
         if address is not None:
             return self.objection_to_address(address)

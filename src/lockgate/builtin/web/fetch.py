@@ -98,7 +98,7 @@ class WebFetch(BuiltinTool):
             _DECLARATION,
             title="Fetch a page of the web",
             category="web",
-            subjects=(Subject(SubjectKind.URL, "url"),),
+            subjects=(Subject(SubjectKind.URL, "url", reach=addresses or AddressRules()),),
         )
         self._addresses = addresses
         self._limits = limits or Limits()

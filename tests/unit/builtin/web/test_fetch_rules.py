@@ -9,12 +9,13 @@ import pytest
 from lockgate.builtin.web.fetch import WebFetch
 from lockgate.decision import Decision
 from lockgate.rules.rule import Rule, RuleSet
-from lockgate.rules.url import UrlPattern
+from lockgate.rules.url import UrlPattern, resolve_url
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
 from lockgate.testing.site import Site, answer, redirect
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.traits import SideEffectLevel
+from lockgate.web.addresses import AddressRules
 
 
 def rules(*texts: tuple[Decision, str]) -> RuleSet:
@@ -134,3 +135,40 @@ async def test_a_host_that_is_not_what_it_looks_like_is_shown(
     first, second = approver.questions
     assert first.resolved == {"url": "https://xn--pple-43d.com/"}
     assert second.resolved == {}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost/",
+        "http://localhost:8000/x",
+        "http://10.0.0.1/",
+        "http://[::1]/",
+        "http://169.254.169.254/latest",
+        "https://printer.local/",
+        "https://example.com:22/",
+    ],
+)
+async def test_what_an_address_alone_says_is_never_reached_is_refused_in_the_decision(
+    url: str, tmp_path: Path
+) -> None:
+    """Nobody is asked, no rule allows it, and what explains the call says the same."""
+    approver = ScriptedApprover.always(True)
+    tool, held = WebFetch(), rules((ALLOW, "*"))
+    with Road(tmp_path, [tool], rules=held, attended=[approver]) as road:
+        call = road.call("WebFetch", {"url": url})
+        explained = road.invoker.explain(call, road.snapshot)
+        result = await road.invoke(call)
+    assert (result.kind, result.reason) == (ErrorKind.DENIED, "address_refused")
+    assert "never reached" in result.text
+    assert url not in result.text
+    assert explained.decision is Decision.DENY
+    assert [reason.code for reason in explained.verdict.reasons] == ["address_refused"]
+    assert approver.questions == []
+
+
+def test_what_a_servers_tool_reaches_is_its_own_affair() -> None:
+    """Only a tool of ours says what it never asks for."""
+    assert resolve_url("http://localhost/").barred is None
+    assert resolve_url("http://localhost/", AddressRules()).barred is not None
+    assert resolve_url("http://localhost/", AddressRules(private=True)).barred is None
