@@ -25,6 +25,7 @@ from lockgate.mcp.transport.http_streams import PAUSE, Streams
 from lockgate.mcp.transport.http_wire import HttpWire
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
+from lockgate.showing import visible
 from lockgate.web.failure import HttpFailure
 from lockgate.web.pool import Pool
 from lockgate.web.sent import Sent
@@ -33,6 +34,8 @@ logger = logging.getLogger(__name__)
 
 TAKEN_IN: Final = (Fault.CLOSED, Fate.UNKNOWN)
 """Of an exchange that failed on this side."""
+ELSEWHERE: Final = 1000
+"""Requests that are known to be answered on another stream, at most; nothing tells when one was."""
 FAREWELL: Final = 1.0
 """Seconds that telling the server about the end may take."""
 
@@ -199,6 +202,8 @@ class _HttpLink:
             raise error
         if request is not None:
             self._receiver.failed(request, error)
+        else:
+            logger.debug("a message was not accepted: %s", visible(str(error)))
 
     async def _await_elsewhere(self, request: RequestId, elsewhere: Elsewhere) -> PeerError | None:
         """An answer that does not come on the stream of its request."""
@@ -209,6 +214,8 @@ class _HttpLink:
                 return error
             return None
         if self._listening is not None and not self._listening.done():
+            if len(self._elsewhere) >= ELSEWHERE:
+                del self._elsewhere[next(iter(self._elsewhere))]  # it was answered long ago
             self._elsewhere[request] = elsewhere.status
             return None
         return self._no_stream(elsewhere.status, "")
