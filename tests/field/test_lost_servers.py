@@ -202,6 +202,46 @@ async def test_pb_055_a_session_that_is_gone_is_opened_again_and_compared(tmp_pa
         assert len(calls) == 4  # two of them were refused for their session
 
 
+async def test_pb_056_many_calls_find_their_session_gone_and_one_is_opened(
+    tmp_path: Path,
+) -> None:
+    """Ten at once: one new session and a few lists for all of them, and each has its answer."""
+    names = [f"t{n}" for n in range(10)]
+    script = ScriptedServer(tuple(tool(name) for name in names), revisions=LEGACY)
+    async with HttpServer(script, sessions=True) as server, Fleet(tmp_path) as fleet:
+        fleet.add("s", server.endpoint())
+        await fleet.start()
+        server.sessions.clear()
+        calls = [fleet.call(f"mcp__s__{name}", name=name) for name in names]
+        answers = await asyncio.gather(*calls)
+        assert [answer.text for answer in answers] == [f'{{"name": "{name}"}}' for name in names]
+        assert len(server.told("initialize")) == 2
+        assert len(server.told(LIST)) <= 5
+
+
+async def test_pb_136_an_older_server_behind_http_announces_on_its_own_stream(
+    tmp_path: Path,
+) -> None:
+    """2025-11-25, basic/transports: unasked, on the stream that a GET opens."""
+    listing = [tool("t")]
+
+    async def lists(message: Message) -> Step:
+        return Answer(result={"tools": list(listing)})
+
+    script = ScriptedServer(rules=(When(LIST, Do(lists)),), revisions=LEGACY)
+    heard = HeardEvents()
+    async with (
+        HttpServer(script, sessions=True, listening=True) as server,
+        Fleet(tmp_path) as fleet,
+    ):
+        fleet.add("s", server.endpoint())
+        await fleet.start(listeners=[heard])
+        await server.wait_for(lambda: server.listeners == 1)
+        listing.append(tool("u"))
+        await server.say(CHANGED)
+        assert (await heard.changed())["added"] == ["mcp__s__u"]
+
+
 @pytest.mark.req("S3-17")
 @pytest.mark.parametrize("revisions", [LEGACY, MODERN])
 async def test_pb_092_a_server_behind_http_that_was_away_is_compared_first(

@@ -38,6 +38,8 @@ class Means:
     clock: Callable[[], float]
     pause: Pause
     chance: Callable[[], float]
+    limit: float
+    """Seconds that one try to reconnect may take, spawning and listing included."""
     policy: ReconnectPolicy | None
     """None: what is lost stays lost until somebody asks for it."""
     tracing: CallTracing | None = None

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, TypeAlias
 
-from lockgate.errors import Fault, PeerError
+from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ListedTools, ToolClient
@@ -158,28 +158,23 @@ class ServerHolder:
 
     async def _life(self) -> None:
         """One connection from its beginning to its end."""
-        means, keepers = self._means, list[asyncio.Task[None]]()
+        keepers: list[asyncio.Task[None]] = []
         session: ServerSession | None = None
+        # The manager bounds the start of all servers itself, and says so.
+        limit = self._means.limit if self.admitted else None
         try:
-            session = await connect(
-                self._transport,
-                peer=self.settings.name,
-                client=means.client,
-                request_timeout=self.settings.request_timeout,
-                probe_patience=means.probe_patience,
-                eras=means.eras,
-                listeners=(self._hear, *map(unforged, means.listeners)),
-                hidden=self.hidden,
-            )
-            self.condition.connected()
-            if announces(session):
-                # Before the list is asked for: what changes after that is announced.
-                keepers.append(self._kept(self._listen(session)))
-            await self._list(session, self.catalogue.begin())
+            async with asyncio.timeout(limit):
+                session = await self._connected()
+                if announces(session):
+                    # Before the list is asked for: what changes after that is announced.
+                    keepers.append(self._kept(self._listen(session)))
+                await self._list(session, self.catalogue.begin())
             # Before it is in use: a call that comes at once may have to wait for the list.
             keepers.append(self._kept(self._keep(session)))
             if self._arrive(session):
                 raise await _until_gone(session)
+        except TimeoutError:
+            self.condition.lost(self._late(limit), admitted=self.admitted)
         except PeerError as error:
             self.condition.lost(error, admitted=self.admitted)
         finally:
@@ -187,6 +182,27 @@ class ServerHolder:
             if session is not None:
                 closing = _closed(keepers, session)
                 await outlast(asyncio.get_running_loop().create_task(closing))
+
+    async def _connected(self) -> ServerSession:
+        means = self._means
+        session = await connect(
+            self._transport,
+            peer=self.settings.name,
+            client=means.client,
+            request_timeout=self.settings.request_timeout,
+            probe_patience=means.probe_patience,
+            eras=means.eras,
+            listeners=(self._hear, *map(unforged, means.listeners)),
+            hidden=self.hidden,
+        )
+        self.condition.connected()
+        return session
+
+    def _late(self, limit: float | None) -> PeerError:
+        text = f"timeout: it was not connected again within {limit or 0:g} s"
+        name = self.settings.name
+        fate, fault = Fate.NOT_SENT, Fault.TIMEOUT
+        return PeerError(text, peer=name, phase=Phase.CONNECT, fault=fault, fate=fate)
 
     def _kept(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Something that goes on beside the connection, for as long as it lasts."""

@@ -102,6 +102,7 @@ class Manager:
             clock=clock,
             pause=pause,
             chance=chance,
+            limit=self._limit,
             policy=reconnect,
             tracing=tracing,
         )

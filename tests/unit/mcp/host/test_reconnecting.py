@@ -277,6 +277,20 @@ async def test_closing_ends_a_reconnect_at_once(
     assert await left_since(before) == ()
 
 
+async def test_a_try_that_hangs_is_bounded(managed: MakeManager, registry: Registry) -> None:
+    """By what starting all servers may take: then it is closed, and the next try is waited for."""
+    server, pauses = _server(), ScriptedPauses()
+    manager = managed({"s": server}, bound=0.3, pause=pauses)
+    await manager.start(registry)
+    server.on("initialize")
+    server.hang_up()
+    await pauses.release()
+    await pauses.begins()
+    (status,) = manager.statuses
+    assert (status.state, status.tries) == (ServerState.RECONNECTING, 2)
+    assert status.reason == "timeout: it was not connected again within 0.3 s"
+
+
 async def test_a_server_can_not_pretend_to_be_the_host(
     managed: MakeManager, registry: Registry
 ) -> None:
