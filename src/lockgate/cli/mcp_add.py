@@ -101,7 +101,7 @@ def add(
       lockgate mcp add git -- uvx mcp-server-git --repository .
       lockgate mcp add github -e GITHUB_TOKEN -- npx -y some-github-server
       lockgate mcp add docs --transport http https://docs.example/mcp
-      lockgate mcp add -t http crm https://x.example/mcp -H 'Authorization: Bearer ${CRM_TOKEN}'
+      lockgate mcp add -t http crm https://x.example/ -H 'X-Key: ${CRM_KEY}'
     """
     if not is_server_name(name):
         raise ConfigError(
