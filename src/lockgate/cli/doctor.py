@@ -82,7 +82,11 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
         ready = status.state is ServerState.READY
         head = "ok" if ready else "FAILED"
         reason, *words = (status.reason or "").split("\n")
-        what = counted(len(status.tools), "tool") if ready else visible(reason.removeprefix(f"{status.name}: "))
+        what = (
+            counted(len(status.tools), "tool")
+            if ready
+            else visible(reason.removeprefix(f"{status.name}: "))
+        )
         times = f"{status.seconds:.1f} s"
         who = f", {visible(status.server)}" if status.server else ""
         spoken = f", MCP {status.revision}" if status.revision else ""
