@@ -59,6 +59,8 @@ class McpTool(Tool):
         self.bond = Bond(fingerprint.digest, ruling)
         """What it was made from; to be in `line.bonds` for as long as that holds."""
         self._line = line
+        self.offline = line.session is None
+        """Whether it was made without a connection, and is of no use on one."""
         self._headers = NOTHING if line.session is None else headers_of(line.session, listed)
         self._tracing = tracing
         self._network = settings.endpoint.network

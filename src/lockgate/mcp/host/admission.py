@@ -97,7 +97,7 @@ class Admission:
             verdict = settings.verdicts.get(listed.name)
             ruling = rule(settings, listed, fingerprint, verdict, pin)
             held = self.tools.get(listed.name)
-            if held is None or not held.bond.holds(fingerprint.digest, ruling):
+            if held is None or held.offline or not held.bond.holds(fingerprint.digest, ruling):
                 held = McpTool(settings, self._line, listed, fingerprint, ruling, self._tracing)
             wanted[listed.name] = held
         before = self.tools

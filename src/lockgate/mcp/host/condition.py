@@ -61,6 +61,8 @@ class Condition:
         self._hidden = hidden
         self._line = line
         self._recovery = Recovery()
+        self._asked_for = False
+        """Whether somebody wants the next try, whatever the policy says."""
         self._next_try: float | None = None
         self._begun: float | None = None
         self._connected: float | None = None
@@ -76,7 +78,7 @@ class Condition:
     def trying(self) -> None:
         """A try begins."""
         self._recovery = self._recovery.trying()
-        self._next_try = None
+        self._next_try, self._asked_for = None, False
 
     def connected(self) -> None:
         """It was agreed with; its tools are not listed yet."""
@@ -84,7 +86,7 @@ class Condition:
 
     def asked_for(self) -> None:
         """Somebody wants it back: failures before count no more, an outcome is waited for."""
-        self._recovery = Recovery()
+        self._recovery, self._asked_for = Recovery(), True
         self.settled.clear()
 
     def ready(self) -> bool:
@@ -97,8 +99,11 @@ class Condition:
         by itself."""
         policy, ready = self._means.policy, self._ready
         self._ready = None
-        if policy is None or not admitted:
+        if not admitted or (policy is None and not self._asked_for):
             self.settle(ServerState.FAILED, str(error), error.fault)
+            return
+        if policy is None:
+            self.settle(ServerState.RECONNECTING, str(error), error.fault)
             return
         lasted = 0.0 if ready is None else self._clock() - ready
         self._recovery = self._recovery.failed(

@@ -149,6 +149,27 @@ async def test_only_what_is_not_known_is_started(
     assert [t.name for t in seen.tools] == ["x"]
 
 
+async def test_one_that_was_not_started_can_be_asked_for(
+    managed: MakeManager, registry: Registry, folder: LastSeenFolder
+) -> None:
+    """Its tools are those of the server from then on, and calls reach it."""
+    server = LoopServer(ScriptedServer((tool("t"),)))
+    await managed({"s": server}, seen=folder).start(Registry())
+    manager = managed({"s": server}, seen=folder)
+    await manager.start(registry, recall=True)
+    assert manager.statuses[0].state is ServerState.LAST_SEEN
+    (status,) = await manager.reconnect("s")
+    assert status.state is ServerState.LAST_SEEN  # it is not missing, it was not wanted
+    (status,) = await manager.reconnect("s", failed_only=False)
+    assert (status.state, status.tools) == (ServerState.READY, ("mcp__s__t",))
+    (entry,) = registry.snapshot().entries.values()
+    execution = Execution(
+        "e", "test", Bounds(SideEffectLevel.MUTATING, None), False, Environment(Path())
+    )
+    outcome = await entry.tool.execute({}, Permit(ToolContext(execution, "call")))
+    assert outcome.result.text == "{}"
+
+
 def test_a_program_beside_the_project_is_the_same_wherever_the_project_stands() -> None:
     """What a fingerprint covers of a command in the project names it from there."""
     here = StdioEndpoint("/home/a/p/tools/serve", cwd=Path("/home/a/p"))

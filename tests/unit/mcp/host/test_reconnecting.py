@@ -170,6 +170,8 @@ async def test_without_a_policy_what_is_lost_stays_lost(
     (status,) = await manager.reconnect()
     assert (status.state, status.generation) == (ServerState.READY, 2)
     assert not (await run_tool(registry, T)).result.is_error
+    (status,) = await manager.reconnect(failed_only=False)
+    assert (status.state, status.generation) == (ServerState.READY, 3)
 
 
 async def test_asking_for_a_server_cuts_its_wait_short(
