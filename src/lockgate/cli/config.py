@@ -82,6 +82,9 @@ def _data(waiting: Pending) -> dict[str, object]:
                 "env": start.env,
                 "variables": start.variables,
                 "cwd": start.cwd,
+                "url": start.url,
+                "headers": start.headers,
+                "through": start.through,
             }
             for start in waiting.starts
         ],

@@ -95,6 +95,9 @@ def test_for_programs(accept: Run, folder: Path) -> None:
             "env": [],
             "variables": [],
             "cwd": None,
+            "url": None,
+            "headers": [],
+            "through": [],
         }
     ]
     assert json.loads(accept("--yes", "--json").stdout)["was"] == "accepted"

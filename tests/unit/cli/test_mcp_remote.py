@@ -158,7 +158,12 @@ def test_who_accepts_a_file_is_told_what_it_connects_to(run_command: Run, folder
     assert "It would connect to crm: https://x.example/${USER}" in told
     assert "${AWS_SECRET_ACCESS_KEY}" in told
     assert "proxy: http://p.example/" in told
-    assert "SEKRET" not in result.output
+    again = run_command(config_group, "accept", "--json")
+    (start,) = data_of(again)["starts"]
+    assert start["url"] == "https://x.example/${USER}"
+    assert start["headers"][0].endswith("${AWS_SECRET_ACCESS_KEY}")
+    assert start["through"] == ["proxy: http://p.example/"]
+    assert "SEKRET" not in result.output + again.output
 
 
 def test_an_address_can_be_removed(run: Run, folder: Path) -> None:
