@@ -340,6 +340,20 @@ async def test_explain_names_every_doubt_and_every_rule(tmp_path: Path) -> None:
         assert "no allow rule matches 2 of 3 commands of the line" in str(explained)
 
 
+@pytest.mark.req("B-05")
+async def test_a_reason_says_which_command_by_its_place(tmp_path: Path) -> None:
+    """With no word of the line, as it goes into records; and where no rule answers at all."""
+    line = "git log; rm hidden-name | cat"
+    with ShellRoad(tmp_path, allow=("git:*",), deny=("rm:*",)) as road:
+        call = road.call("Bash", {"command": line})
+        explained = road.invoker.explain(call, road.snapshot)
+        assert "the deny rule Bash(rm:*) matches (command 2 of 3)" in str(explained)
+        assert "hidden-name" not in str(explained)
+        other = road.call("Bash", {"command": "git log | cat"}, attended=False)
+        told = str(road.invoker.explain(other, road.snapshot))
+        assert "no allow rule matches" in told
+
+
 @pytest.mark.req("B-03")
 async def test_after_an_interrupted_line_no_rule_answers(tmp_path: Path) -> None:
     """Nobody knows what it has done: the next line is asked about, until somebody has looked."""

@@ -12,6 +12,8 @@ from typing import Final, TypeAlias
 from lockgate.errors import LocalError
 from lockgate.tools.tool import Tool
 
+_BY_RIPGREP: Final = ("Glob", "Grep")
+
 _Environ: TypeAlias = Mapping[str, str]
 
 
@@ -26,6 +28,26 @@ def in_tree(names: Iterable[str], environ: Mapping[str, str]) -> tuple[Tool, ...
             raise LocalError(f"no tool of lockgate's is called {name!r}")
         made.append(_MAKERS[name](environ))
     return tuple(made)
+
+
+def unable(
+    names: Iterable[str],
+    environ: Mapping[str, str],
+    locate: Callable[[str], str] | None = None,
+) -> Mapping[str, str]:
+    """Which of these tools can not work here, each with why and what to do. `locate` finds ripgrep
+    by a PATH."""
+    searching = [name for name in names if name in _BY_RIPGREP]
+    if not searching:
+        return {}
+    from lockgate.builtin.files.problem import FileProblem
+    from lockgate.builtin.files.ripgrep import locate as ripgrep
+
+    try:
+        (locate or ripgrep)(environ.get("PATH", ""))
+    except FileProblem as problem:
+        return dict.fromkeys(searching, str(problem))
+    return {}
 
 
 def _read(environ: _Environ) -> Tool:

@@ -100,6 +100,8 @@ class Ask(msgspec.Struct, frozen=True):
 
 Verdict: TypeAlias = Refuse | Run | Ask
 
+_OVERRULED: Final = Reason("overruled", "the allow rule does not answer this: a person has to")
+
 ROAD: Final = ("name", "deny rules", "ceiling", "arguments", "rules", "gate", "answer")
 """The steps, in order."""
 
@@ -176,7 +178,12 @@ def _walk(
             unknown = () if facts.fault else unmentioned(registered, call.arguments)
             return refusals.invalid_arguments(registered, violations, unknown)
         if subjects is not NO_SUBJECTS and (faults := unresolved(registered, subjects)):
-            return refusals.invalid_arguments(registered, faults)
+            # Nothing runs either way; a deny rule says more, and holds for what is not known.
+            opinion = about.judge(call.arguments, subjects, attended=attended, now=facts.now)
+            if opinion.decision is Decision.DENY:
+                why = tuple(Reason("unresolvable", str(fault)) for fault in faults)
+                return refusals.denied(registered, opinion.reasons + why)
+            return refusals.unresolvable(registered, faults)
         if trail is not None:
             valid = Reason("valid", "the arguments fit the schema")
             trail.append(Step("arguments", Decision.ALLOW, (valid, *resolutions(subjects))))
@@ -208,9 +215,12 @@ def _walk(
         reasons += tuple(unknown.reason for unknown in facts.unknowns)
     if not reasons and facts.exempt is not None and facts.given is None:
         return Run(registered, (exemption(registered, facts.exempt),), subjects=subjects)
+    rule = answer_by_rule(opinion)
     if trail is not None:
-        trail.append(Step("gate", Decision.ASK, reasons))
-    rule = None if over_rules else answer_by_rule(opinion)
+        overruled = (_OVERRULED,) if rule is not None and over_rules else ()
+        trail.append(Step("gate", Decision.ASK, reasons + overruled))
+    if over_rules:
+        rule = None
     return _answered(call, registered, reasons, rule, facts)
 
 
@@ -312,9 +322,15 @@ def _pass(trail: list[Step] | None, name: str, code: str, text: str) -> None:
 def _pass_rules(
     trail: list[Step], opinion: RuleOpinion, facts: Facts, dormant: tuple[Reason, ...]
 ) -> None:
-    reasons = opinion.reasons or (Reason("no_rule", "no rule says anything"),)
+    notes = tuple(note for note in opinion.notes if note.code != "no_answer")
+    idle = (*(note for note in opinion.notes if note.code == "no_answer"), *dormant)
+    reasons = opinion.reasons
+    if not reasons:
+        text = "no rule decides" if notes or idle else "no rule says anything"
+        reasons = (Reason("no_rule", text),)
     if opinion.decision is Decision.ALLOW and facts.unknowns:
         reasons += (Reason("no_answer", "no rule answers while an outcome is unknown"),)
+    head = (Reason("do_not_count", "these do not count here:"),) if idle else ()
     trail.append(
-        Step("rules", opinion.decision or Decision.ALLOW, (*reasons, *opinion.notes, *dormant))
+        Step("rules", opinion.decision or Decision.ALLOW, (*reasons, *notes, *head, *idle))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lockgate.calls.call import Call
 from lockgate.calls.decide import ROAD, Ask, Facts, Step, Verdict, walk
@@ -10,6 +10,7 @@ from lockgate.calls.refusals import Refuse
 from lockgate.decision import Decision, Reason
 from lockgate.tools.origin import Origin
 from lockgate.tools.registry import Snapshot
+from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.tools.tool import Tool
 
 
@@ -27,6 +28,8 @@ class Explanation:
     """Names of the steps that the decision came before."""
     found: Tool | None
     """The tool of that name, with its declaration; None if there is none, or none is shown."""
+    subjects: Subjects = field(default=NO_SUBJECTS, repr=False)
+    """What the call is about, as it was judged: for whoever is told the arguments anyway."""
 
     @property
     def decision(self) -> Decision:
@@ -62,5 +65,6 @@ def explain(
     if isinstance(verdict, Ask):
         asked = Reason("approvers", f"asked in turn: {', '.join(facts.answerers)}")
         steps = (*steps, Step(ROAD[len(steps)], Decision.ASK, (asked,)))
+    subjects = NO_SUBJECTS if any_arguments else facts.subjects
     found = None if verdict.registered is None else verdict.registered.tool
-    return Explanation(call.name, verdict, steps, ROAD[len(steps) :], found)
+    return Explanation(call.name, verdict, steps, ROAD[len(steps) :], found, subjects)

@@ -127,6 +127,20 @@ def invalid_arguments(
     return Refuse(ErrorKind.INVALID_ARGUMENTS, "schema", text, reasons, registered)
 
 
+def unresolvable(registered: Registered, faults: Sequence[Violation]) -> Refuse:
+    """What the call is about can not be used: a path that leads nowhere, an address that is none.
+
+    The arguments fit the schema; `faults` name each argument and what is wrong, without the value.
+    """
+    listed = "\n".join(f"- {fault.path.removeprefix('$.')}: {fault.message}" for fault in faults)
+    text = (
+        f"{registered.tool.name} can not use what it was given:\n{listed}\n"
+        "Nothing was run. Give another one."
+    )
+    reasons = tuple(Reason("unresolvable", str(fault)) for fault in faults)
+    return Refuse(ErrorKind.INVALID_ARGUMENTS, "unresolvable", text, reasons, registered)
+
+
 def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
     """It needs an answer, and no approver is there, or all passed it on (S0-09)."""
     told = "; ".join(reason.text for reason in reasons)

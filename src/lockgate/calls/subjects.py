@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from lockgate.decision import Reason
+from lockgate.policy.places import unplaced
+from lockgate.rules.path import PathPattern
 from lockgate.schema.violation import Violation
 from lockgate.tools.registry import Registered
 from lockgate.tools.subject import ResolvedPath, ResolvedUrl, Subjects
@@ -28,7 +30,12 @@ def unresolved(tool: Registered, subjects: Subjects) -> tuple[Violation, ...]:
 
 def resolutions(subjects: Subjects) -> tuple[Reason, ...]:
     """Where the paths of a call lie, without the paths, for the steps of `explain`."""
-    return tuple(
+    left_out = tuple(
+        Reason("withheld", f"files that {pattern.text} means are left out", pattern.source)
+        for pattern in subjects.withheld
+        if isinstance(pattern, PathPattern) and any(path.directory for _, path in subjects.paths)
+    )
+    lying = tuple(
         Reason(
             "resolved",
             f"{name} lies {'outside of the file roots' if path.root is None else 'in a file root'}"
@@ -37,6 +44,7 @@ def resolutions(subjects: Subjects) -> tuple[Reason, ...]:
         for name, path in subjects.paths
         if path.problem is None
     )
+    return (*lying, *unplaced(subjects), *left_out)
 
 
 def real_paths(subjects: Subjects) -> Mapping[str, str]:

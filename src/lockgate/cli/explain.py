@@ -48,9 +48,19 @@ def explain(
     from lockgate.cli.opening import opened, run_async
 
     async def work() -> int:
+        import os
+
         from lockgate.cli.arguments import input_object, parse_arguments, whole_words
         from lockgate.cli.exit import Exit
-        from lockgate.cli.lookup import Explained, last_seen, left_out, schema_of, unsure
+        from lockgate.cli.lookup import (
+            Explained,
+            last_seen,
+            left_out,
+            not_there,
+            schema_of,
+            unfit,
+            unsure,
+        )
         from lockgate.cli.road import explanation_data, print_explanation
 
         whole_words(tool, *arguments)
@@ -70,7 +80,10 @@ def explain(
                     given = parse_arguments(arguments, given_json, schema_of(gate, tool))
                 explained = gate.explain(tool, given)
                 return Explained(
-                    explained, last_seen(gate, explained), left_out(gate, tool), unsure(gate, tool)
+                    explained,
+                    last_seen(gate, explained),
+                    left_out(gate, tool) or not_there(gate, tool) or unfit(gate, tool, os.environ),
+                    unsure(gate, tool),
                 )
 
         found = await asked(recall=not online, tell=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockgate.app.gate import Gate
+from lockgate.builtin.catalogue import unable
 from lockgate.calls.explain import Explanation
 from lockgate.mcp.host.status import ServerState
-from lockgate.tools.naming import server_tool_name
+from lockgate.tools.naming import server_of, server_tool_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,19 @@ def left_out(gate: Gate, name: str) -> str | None:
             if server_tool_name(status.name, out.tool) == name:
                 return f"{status.name} lists {out.tool}, which is left out: {out.reason}"
     return None
+
+
+def not_there(gate: Gate, name: str) -> str | None:
+    """Why the server that `name` speaks of did not start, in one line; None if nothing is wrong."""
+    server = server_of(name)
+    cause = None if server is None else gate.failed.get(server)
+    return None if cause is None else f"{server} is not there: {cause.partition(chr(10))[0]}"
+
+
+def unfit(gate: Gate, name: str, environ: Mapping[str, str]) -> str | None:
+    """Why a tool of ours can not work here; None if it can."""
+    why = unable((name,) if name in gate.config.builtin else (), environ).get(name)
+    return None if why is None else f"it can not work here: {why}"
 
 
 def unsure(gate: Gate, name: str) -> bool:

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from lockgate.calls.explain import Explanation
-from lockgate.cli.verdicts import NOW
+from lockgate.cli.verdicts import NOW, now
 from lockgate.cli.waiting import when
 from lockgate.showing import visible
+from lockgate.tools.subject import Subjects
 from lockgate.tools.tool import Tool
 
 _INDENT = 18
@@ -37,11 +38,37 @@ def print_explanation(
     click.echo()
     for step in explained.steps:
         word = {"ALLOW": "ok", "ASK": "ask", "DENY": "no"}[step.decision.name]
-        _say(f"{step.name:<11} {word}", [visible(str(r)) for r in step.reasons], width)
+        texts = [visible(str(reason)) for reason in step.reasons]
+        if step.name == "arguments":
+            texts += [f"{name}: {visible(what)}" for name, what in judged(explained.subjects)]
+        _say(f"{step.name:<11} {word}", texts, width)
     for name in explained.not_reached:
         _say(f"{name:<11} -", ["not reached"], width)
     click.echo()
-    _say("so it", [NOW[explained.decision]], width)
+    _say("so it", [now(explained)], width)
+
+
+def judged(subjects: Subjects) -> list[tuple[str, str]]:
+    """What the paths, addresses and commands of a call were taken to be, with its arguments' words:
+    for who typed them, and for no record."""
+    found = [
+        (name, path.real if path.real == path.lexical else f"{path.real}, as {path.lexical}")
+        for name, path in subjects.paths
+        if path.problem is None
+    ]
+    found += [(name, address.text) for name, address in subjects.urls if address.text]
+    found.sort()
+    for resolved in subjects.by_name.values():
+        commands: tuple[Any, ...] = getattr(resolved, "commands", ())
+        if len(commands) > 1:
+            found += [
+                (
+                    f"command {number}",
+                    " ".join(w.text + ("" if w.closed else "...") for w in command.words),
+                )
+                for number, command in enumerate(commands, 1)
+            ]
+    return found
 
 
 def _declaration(tool: Tool) -> list[tuple[str, str]]:
@@ -97,5 +124,6 @@ def explanation_data(
             }
             for step in explained.steps
         ],
+        "judged": [{"name": name, "as": what} for name, what in judged(explained.subjects)],
         "notReached": list(explained.not_reached),
     }

@@ -39,6 +39,9 @@ _WHY: Mapping[str, str] = {
     "above_ceiling": "ceiling",
     "not_offered": "not offered",
     "deny_rule": "rule",
+    "address_refused": "never reached",
+    "barred_path": "out of reach",
+    "nobody_to_ask": "nobody to ask",  # which counts as no
 }
 
 
@@ -47,8 +50,6 @@ def now(explained: Explanation) -> str:
     word = NOW[explained.decision]
     if not isinstance(explained.verdict, Refuse):
         return word
-    if explained.verdict.code == "nobody_to_ask":
-        return "asks, nobody here"  # which counts as no
     return f"{word}: {_WHY.get(explained.verdict.code, explained.verdict.code)}"
 
 

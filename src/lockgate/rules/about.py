@@ -51,13 +51,18 @@ class AboutTool:
         )
         """Where a person is there to answer, and where none is; without rules that end."""
         self.withheld = withheld
-        self.paths: frozenset[str] = frozenset(
-            parameter.name
-            for rule in rules
-            for parameter in rule.parameters
-            if parameter.pattern.kind is SubjectKind.PATH
+        self.paths: tuple[str, ...] = tuple(
+            sorted(
+                {
+                    parameter.name
+                    for rule in rules
+                    for parameter in rule.parameters
+                    if parameter.pattern.kind is SubjectKind.PATH
+                }
+            )
         )
-        """Names of arguments that are to be resolved as paths, beside the tool's own subjects."""
+        """Names of arguments that are to be resolved as paths, beside the tool's own subjects; in
+        one order everywhere, as digests and explanations go by it."""
         denial = failure_of(failed) if failed else None
         if denial is None:
             bare = [rule for rule in rules if rule.bare and rule.decision is Decision.DENY]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from lockgate.decision import Decision, Reason
 from lockgate.rules.command.pattern import CommandPattern
 from lockgate.rules.opinion import SILENT, RuleOpinion, failure_of, reason_of
 from lockgate.rules.rule import Rule
 from lockgate.tools.subject import Resolved
+
+if TYPE_CHECKING:
+    from lockgate.rules.command.line import Analysis
 
 _NOT_ALLOWED: Final = "not_allowed"
 
@@ -61,13 +64,28 @@ class CommandRules:
             rule = self._rule_of.get(reason)
             if rule is not None:
                 deciding[id(rule)] = rule
-            why = f": {rule.reason}" if rule is not None and rule.reason else ""
+            why = "" if rule is None else _where(line, rule)
+            if rule is not None and rule.reason:
+                why += f": {rule.reason}"
             reasons.append(Reason(reason.code, reason.text + why, reason.source) if why else reason)
         # That some command is not allowed is no question of its own, but what to know of it.
-        notes = tuple(missed) if self._allow else ()
+        notes = tuple(missed)
         if not reasons:
             return RuleOpinion(None, (), (), notes) if notes else SILENT
         return RuleOpinion(decided.decision, tuple(reasons), tuple(deciding.values()), notes)
+
+
+def _where(line: Analysis, rule: Rule) -> str:
+    """Which commands of a line a strict rule means, by number: a reason holds no word of them."""
+    from lockgate.rules.command.verdict import numbered
+
+    pattern = rule.subject
+    if rule.decision is Decision.ALLOW or not isinstance(pattern, CommandPattern):
+        return ""
+    if not pattern.words:
+        return ""  # each of them
+    met = [n for n, one in enumerate(line.commands, 1) if pattern.catches(one)]
+    return f" ({numbered(met, len(line.commands))})" if met and len(line.commands) > 1 else ""
 
 
 def concerns(pattern: CommandPattern, line: Resolved | None) -> bool:

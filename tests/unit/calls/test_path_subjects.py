@@ -108,8 +108,16 @@ async def test_a_path_that_leads_nowhere_is_no_valid_argument(
     tool = reader()
     road = make_road([tool], environment=environment)
     result = await road.invoke(road.call("Read", {"path": "circle"}))
-    assert result.kind is ErrorKind.INVALID_ARGUMENTS
+    assert (result.kind, result.reason) == (ErrorKind.INVALID_ARGUMENTS, "unresolvable")
+    assert "- path: " in result.text
     assert "circle" in result.text
+    assert "schema" not in result.text
+    denied = make_road(
+        [tool], rules=rules(project, deny=["Read(**/.env)"]), environment=environment, owner="deny"
+    )
+    result = await denied.invoke(denied.call("Read", {"path": "circle"}))
+    assert (result.kind, result.reason) == (ErrorKind.DENIED, "deny_rule")
+    assert "Read(**/.env)" in result.text
     assert tool.runs == []
 
 
@@ -447,3 +455,55 @@ async def test_what_is_barred_and_in_force_today_counts_for_a_resumed_call(
         assert isinstance(result, ToolResult)
         assert result.kind is kind
     assert tool.runs == []
+
+
+async def test_explain_says_what_was_judged_and_what_overrules_a_rule(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """The path stands beside the reasons, which hold no value of an argument; what a search leaves
+    out is named by the rule's pattern."""
+    held = rules(project, destructive=True, allow=["Write(./**)"])
+    road = make_road(
+        [writer()], rules=held, attended=[ScriptedApprover([])], environment=environment
+    )
+    explained = road.invoker.explain(road.call("Write", {"path": ".git/config"}), road.snapshot)
+    assert [path.real for _, path in explained.subjects.paths] == [str(project / ".git" / "config")]
+    gate = next(step for step in explained.steps if step.name == "gate")
+    assert {"control_file", "overruled"} <= {reason.code for reason in gate.reasons}
+    assert ".git/config" not in str(explained)
+
+    searching = make_road(
+        [reader("Grep")],
+        rules=rules(project, deny=["Read(**/.env)"]),
+        environment=environment,
+        owner="searches",
+    )
+    for given, told in (("docs", True), ("docs/a", False)):
+        call = searching.call("Grep", {"path": given})
+        found = searching.invoker.explain(call, searching.snapshot)
+        arguments = next(step for step in found.steps if step.name == "arguments")
+        texts = [reason.text for reason in arguments.reasons]
+        assert ("files that **/.env means are left out" in texts) is told
+
+
+async def test_explain_keeps_one_order_and_sets_rules_that_do_not_count_apart(
+    project: Path, environment: Environment, make_road: MakeRoad
+) -> None:
+    """Of arguments, by name; of rules, those that decide before those that do not count here."""
+    names = ("zeta", "path", "alpha", "to", "mid")
+    tool = ScriptedTool(
+        "w",
+        server="files",
+        destructive=False,
+        input_schema={"type": "object", "properties": {name: {} for name in names}},
+    )
+    told = ", ".join(f"{name}=path:./**" for name in names)
+    held = rules(project, allow=[f"mcp__files__w({told})"])
+    road = make_road([tool], rules=held, environment=environment)
+    call = road.call(tool.name, dict.fromkeys(names, "docs/a"), attended=False)
+    explained = road.invoker.explain(call, road.snapshot)
+    assert [name for name, _ in explained.subjects.paths] == sorted(names)
+    step = next(step for step in explained.steps if step.name == "rules")
+    codes = [reason.code for reason in step.reasons]
+    assert codes == ["no_rule", "do_not_count", "rule_dormant"]
+    assert step.reasons[0].text == "no rule decides"

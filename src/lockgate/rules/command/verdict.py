@@ -39,18 +39,21 @@ def judge(
     reasons += [_reason("ask", p) for p in _near(ask, names) if caught(analysis, p)]
     reasons += sorted((d.reason() for d in analysis.doubts), key=lambda reason: reason.code)
     used: dict[CommandPattern, None] = {}
-    missed = 0
+    missed: list[int] = []
     allow = [p for p in allow if not p.words or p.base_name in names]
-    for command in analysis.certain:
+    for number, command in enumerate(analysis.commands, 1):
+        if not command.certain:
+            continue
         by = next((p for p in allow if p.allows(command)), None)
         if by is None:
-            missed += 1
+            missed.append(number)
         else:
             used[by] = None
     if missed:
         total = len(analysis.certain)
-        what = f"{missed} of {total} commands" if total > 1 else "the command"
-        reasons.append(Reason("not_allowed", f"no allow rule matches {what} of the line"))
+        what = f"{len(missed)} of {total} commands" if total > 1 else "the command"
+        which = f": {numbered(missed)}" if len(missed) < total else ""
+        reasons.append(Reason("not_allowed", f"no allow rule matches {what} of the line{which}"))
     if reasons or not used:
         return Decided(
             Decision.ASK, tuple(reasons) or (Reason("not_allowed", "nothing is allowed"),)
@@ -66,6 +69,13 @@ def caught(analysis: Analysis, pattern: CommandPattern) -> Match:
     if not pattern.words:
         return Match.YES
     return max((pattern.catches(command) for command in analysis.commands), default=Match.NO)
+
+
+def numbered(numbers: Sequence[int], total: int | None = None) -> str:
+    """Which commands of a line, by their place in it: `command 2 of 3`."""
+    word = "command" if len(numbers) == 1 else "commands"
+    of = "" if total is None else f" of {total}"
+    return f"{word} {', '.join(map(str, numbers))}{of}"
 
 
 def _near(

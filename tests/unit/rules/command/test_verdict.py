@@ -47,7 +47,7 @@ def test_every_command_must_be_allowed() -> None:
     assert verdict("git log | head", "git:*,head:*").decision is Decision.ALLOW
     asked = verdict("git log | head", "git:*")
     assert asked.decision is Decision.ASK
-    assert asked.reasons[0].text == "no allow rule matches 1 of 2 commands of the line"
+    assert asked.reasons[0].text == "no allow rule matches 1 of 2 commands of the line: command 2"
     assert codes(verdict("ls", "git:*")) == ["not_allowed"]
 
 
