@@ -13,3 +13,5 @@ class Finding:
     """The file and key it is about, or the server."""
     text: str
     hint: str | None = None
+    note: bool = False
+    """Whether it is to be known rather than mended: nothing in the configuration takes it away."""

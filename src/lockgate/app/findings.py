@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
+from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, PeerError
 from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
@@ -24,13 +25,18 @@ from lockgate.web.target import LocationError
 from lockgate.web.tls import TlsFiles, TlsFilesError
 
 
-def findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Everything found, in the order of the configuration. `environ` is the host's environment."""
+def findings(
+    config: Config, environ: Mapping[str, str], *, now: float = 0.0
+) -> tuple[Finding, ...]:
+    """Everything found, in the order of the configuration. `environ` is the host's environment,
+    `now` the Unix time that ends of rules are held against."""
     return (
         *_programs(config, environ),
         *_addresses(config, environ),
+        *unable_tools(config, environ),
         *_model(config),
         *_rules(config),
+        *_ended(config, now),
         *_past_the_shell(config),
         *_offers(config),
         *_unpinned(config),
@@ -87,6 +93,22 @@ def _addresses(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding(where, "its tls says nothing: its url is http", "write https in its url")
 
 
+def unable_tools(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Tools of ours that a configuration names and that can not work here."""
+    return tuple(
+        Finding("builtin", f"{name} can not work: {why}")
+        for name, why in unable(config.builtin, environ).items()
+    )
+
+
+def _ended(config: Config, now: float) -> Iterator[Finding]:
+    """Allow rules that say nothing any more."""
+    for rule in config.rules.rules:
+        if rule.until is not None and rule.until <= now:
+            what = f'the allow rule "{rule.label}" has ended (until)'
+            yield Finding(rule.source or "permissions.allow", what, "take it out, or move its end")
+
+
 def _model(config: Config) -> Iterator[Finding]:
     if config.agent.model is None:
         return
@@ -135,6 +157,7 @@ def _past_the_shell(config: Config) -> Iterator[Finding]:
                 f'the rule "{rule.text}" holds for {rule.tool} alone: a command that '
                 f'"{allow.text}" allows reads and writes whatever its user can',
                 f"what commands reach is decided by what {allow.tool} is allowed to run",
+                note=True,
             )
             return
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, cast
 
 from lockgate.app.finding import Finding
 from lockgate.app.unmatched import unmatched
@@ -13,11 +13,15 @@ from lockgate.mcp.host.pins import Standing, pin_state
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerStatus
 from lockgate.rules.pattern import ToolPattern
+from lockgate.rules.rule import Rule
 from lockgate.settings.config import Config
 from lockgate.showing import quoted
 from lockgate.tools.naming import server_tool_name
 from lockgate.tools.registry import Registered, Snapshot
+from lockgate.tools.subject import SubjectKind
+from lockgate.tools.tool import Tool
 
+_PATHS: Final = ("path", "file", "dir", "folder", "uri")
 _NAMED: Final = 3
 """Tools that are named before they are only counted."""
 
@@ -29,7 +33,11 @@ def known_findings(
     manager: Manager | None,
 ) -> tuple[Finding, ...]:
     """Everything found, of `tools_last_seen`. Servers of which nothing is known say nothing."""
-    found = [*unmatched(config, snapshot, statuses), *_destructive(config, snapshot)]
+    found = [
+        *unmatched(config, snapshot, statuses),
+        *_destructive(config, snapshot),
+        *_past_our_tools(config, snapshot),
+    ]
     if manager is not None:
         for settings in config.servers:
             found.extend(_of_server(config, settings, manager, snapshot))
@@ -52,6 +60,55 @@ def _destructive(config: Config, snapshot: Snapshot) -> Iterator[Finding]:
                 "such a rule names one tool, says destructive: true and what the arguments may be; "
                 "or the tool needs a verdict: lockgate review " + rule.server,
             )
+
+
+def _past_our_tools(config: Config, snapshot: Snapshot) -> Iterator[Finding]:
+    """A rule that keeps files from tools of ours says nothing of a server's tool, which may read
+    the same files: its arguments look like paths, and nobody is asked about its calls."""
+    rules = config.rules.rules
+    strict = next((r for r in rules if _keeps_files(r) and r.tool in config.builtin), None)
+    if strict is None:
+        return
+    free = [
+        tool.name
+        for tool in snapshot.tools
+        if tool.definition.origin.server is not None
+        and _takes_paths(tool)
+        and (tool.is_read_only or _named(rules, tool, Decision.ALLOW))
+        and not _named(rules, tool, Decision.DENY, Decision.ASK)
+    ]
+    if free:
+        yield Finding(
+            strict.source or "permissions",
+            f'the rule "{strict.text}" holds for tools of lockgate alone: {_listed(free)} may read '
+            "the same files without a question",
+            "roots and such rules say nothing of a server's tool; a deny rule of its own with "
+            "path: does",
+            note=True,
+        )
+
+
+def _keeps_files(rule: Rule) -> bool:
+    """Whether it keeps tools of ours from files."""
+    kind = None if rule.subject is None else rule.subject.kind
+    return rule.decision is not Decision.ALLOW and kind is SubjectKind.PATH
+
+
+def _takes_paths(tool: Tool) -> bool:
+    """Whether an argument looks, by its name, as if it held a path."""
+    properties: object = tool.definition.input_schema.get("properties")
+    names = cast("dict[str, object]", properties) if isinstance(properties, dict) else ()
+    return any(word in name.lower() for name in names for word in _PATHS)
+
+
+def _named(rules: Sequence[Rule], tool: Tool, *decisions: Decision) -> bool:
+    """Whether some rule about servers' tools with one of these decisions names it."""
+    return any(
+        rule.server is not None
+        and rule.decision in decisions
+        and ToolPattern(rule.server, rule.tool).matches(tool)
+        for rule in rules
+    )
 
 
 def _of_server(

@@ -42,9 +42,10 @@ def check(config: Path | None, as_json: bool) -> int:
         settings, os.environ, time=time.time, monotonic=time.monotonic
     )
     found = (
-        *findings(settings, os.environ),
+        *findings(settings, os.environ, now=time.time()),
         *known_findings(settings, snapshot, statuses, manager),
     )
+    faults = sum(not finding.note for finding in found)
     unknown = [status.name for status in statuses if not status.state.has_tools]
     if as_json:
         print_json(
@@ -52,19 +53,23 @@ def check(config: Path | None, as_json: bool) -> int:
                 "files": [str(path) for path in settings.sources],
                 "servers": [server.name for server in settings.servers],
                 "notSeen": unknown,
-                "findings": [{"where": f.where, "text": f.text, "hint": f.hint} for f in found],
+                "findings": [
+                    {"where": f.where, "text": f.text, "hint": f.hint, "note": f.note}
+                    for f in found
+                ],
             }
         )
     else:
         files = ", ".join(short(path) for path in settings.sources) or "no file"
         click.echo(f"read: {files}; servers: {len(settings.servers)}")
         for finding in found:
-            click.echo(f"{visible(finding.where)}: {visible_lines(finding.text)}")
+            head = "note: " if finding.note else ""
+            click.echo(f"{head}{visible(finding.where)}: {visible_lines(finding.text)}")
             if finding.hint:
                 click.echo(f"  {visible(finding.hint)}")
         if unknown:
             names = ", ".join(unknown)
             click.echo(f"not known yet, so their tools were not looked at: {names}")
             click.echo("  start them once: lockgate doctor")
-        click.echo(f"{len(found)} found" if found else "nothing found")
-    return Exit.FAILED if found else Exit.DONE
+        click.echo(f"{faults} found" if faults else "nothing to mend" if found else "nothing found")
+    return Exit.FAILED if faults else Exit.DONE

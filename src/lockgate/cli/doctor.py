@@ -31,13 +31,16 @@ def doctor(config: Path | None, as_json: bool) -> int:
     from lockgate.cli.opening import opened, run_async
 
     async def work() -> int:
+        import os
+
+        from lockgate.app.findings import unable_tools
         from lockgate.cli.exit import Exit
         from lockgate.showing import visible
 
         async with opened(config, tolerant=True, attended=False, tell=False) as gate:
             report = gate.report
             registered = len(gate.tools())
-            unmatched = gate.unmatched
+            unmatched = (*unable_tools(gate.config, os.environ), *gate.unmatched)
         servers = report.servers if report is not None else ()
         if as_json:
             print_json(
@@ -60,7 +63,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
                 if finding.hint:
                     click.echo(f"         {visible(finding.hint)}")
         if report is None:
-            return Exit.DONE
+            return Exit.FAILED if unmatched else Exit.DONE
         if report.missing:
             return Exit.CONTRACT
         if report.unreachable:

@@ -33,6 +33,9 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
     from lockgate.cli.opening import opened, run_async
 
     async def work() -> int:
+        import os
+
+        from lockgate.app.findings import unable_tools
         from lockgate.cli.table import print_table
         from lockgate.cli.verdicts import as_data, row, standing
         from lockgate.showing import visible
@@ -41,6 +44,7 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
             found = [t for t in gate.tools() if _wanted(t.name, pattern)]
             rows = [(tool, standing(gate, tool)) for tool in found]
             failed = dict(gate.failed)
+            unfit = unable_tools(gate.config, os.environ)
             configured = bool(gate.config.servers or gate.config.builtin)
             left_out = (
                 [(s.name, out) for s in gate.mcp.statuses for out in s.left_out] if gate.mcp else []
@@ -63,6 +67,8 @@ def tools(pattern: str | None, config: Path | None, as_json: bool) -> int:
             click.echo(_none(pattern, configured), err=True)
         for name, reason in failed.items():
             click.echo(f"{name}: not available: {visible(reason)}", err=True)
+        for finding in unfit:
+            click.echo(finding.text, err=True)
         for server, out in left_out:
             click.echo(f"{server}: {visible(out.tool)} left out: {visible(out.reason)}", err=True)
         if not rows and pattern:

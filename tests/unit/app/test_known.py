@@ -11,6 +11,8 @@ import pytest
 from lockgate.app.findings import findings
 from lockgate.app.known import known_findings
 from lockgate.app.servers import tools_last_seen
+from lockgate.builtin.catalogue import unable
+from lockgate.builtin.files.problem import FileProblem
 from lockgate.mcp.client.tools import ListedTools
 from lockgate.mcp.host.seen import SeenServer, sighted
 from lockgate.mcp.protocol.results import ListedTool, ServerProfile, read_tool
@@ -219,3 +221,63 @@ def test_a_name_of_a_stranger_is_on_its_line(checked: Checked) -> None:
     checked.seen(config, odd)
     (text,) = checked.told(_with())
     assert text.startswith('"a\\nb\\x1b[2J" claims to be')
+
+
+FILES = (
+    tool("read_file", inputSchema={"type": "object", "properties": {"path": {"type": "string"}}}),
+    tool("now", annotations={"readOnlyHint": True}),
+)
+
+
+@pytest.mark.req("B-05")
+@pytest.mark.parametrize(
+    ("entry", "lists", "told"),
+    [
+        ("", "deny: ['Read(.env)']", False),  # it is asked about
+        (", verdicts: {read_file: {level: read-only}}", "deny: ['Read(.env)']", True),
+        ("", "deny: ['Read(.env)'], allow: [mcp__s__read_file]", True),
+        ("", "ask: ['Read(.env)'], allow: [mcp__s__read_file]", True),
+        (
+            ", verdicts: {read_file: {level: read-only}}",
+            "deny: ['Read(.env)', 'mcp__s__read_file(path=path:.env)']",
+            False,
+        ),
+        (", verdicts: {read_file: {level: read-only}}", "deny: [Write]", False),
+    ],
+)
+def test_a_servers_tool_that_reads_past_a_rule_of_ours_is_noted(
+    tmp_path: Path, entry: str, lists: str, told: bool
+) -> None:
+    """Roots and rules of `Read` say nothing of it. A note: it may be meant, and does not fail."""
+    checked = Checked(tmp_path)
+    text = SERVER % entry + f"builtin: [Read, Write]\npermissions: {{{lists}}}\n"
+    config = checked.load(text)
+    checked.seen(config, *FILES)
+    known = tools_last_seen(config, {}, time=time.time, monotonic=time.monotonic)
+    notes = [f.text for f in known_findings(config, *known) if f.note]
+    assert any("mcp__s__read_file may read the same files" in note for note in notes) is told
+
+
+@pytest.mark.req("B-05")
+def test_a_rule_that_has_ended_is_found(tmp_path: Path) -> None:
+    """It says nothing any more, and looks as if it did."""
+    checked = Checked(tmp_path)
+    config = checked.load(
+        SERVER % "" + "permissions: {allow: [{rule: mcp__s__a, until: 2027-01-01}]}\n"
+    )
+    day = 1_798_761_600.0
+    for now, ended in ((day - 1, False), (day, True)):
+        found = [f.text for f in findings(config, {"PATH": "/usr/bin:/bin"}, now=now)]
+        assert any("has ended" in text for text in found) is ended
+
+
+@pytest.mark.req("B-05")
+def test_a_tool_of_ours_that_can_not_work_is_found() -> None:
+    """Before a call of it fails; the others need nothing."""
+
+    def nowhere(path: str) -> str:
+        raise FileProblem("no_ripgrep", f"not installed, nor in {path!r}")
+
+    assert set(unable(("Read", "Glob", "Grep"), {"PATH": "/x"}, nowhere)) == {"Glob", "Grep"}
+    assert unable(("Read", "Bash"), {}, nowhere) == {}
+    assert unable(("Glob",), {}, lambda path: f"{path}/rg") == {}
