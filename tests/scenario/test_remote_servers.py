@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import ClientSession
+from mcp.client.sse import sse_client
 
 import lockgate
 from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint
@@ -103,6 +105,23 @@ async def test_the_reference_server_over_sse_keeps_its_stream(
             *(fleet.call("mcp__everything__echo", message=str(n)) for n in range(30))
         )
     assert [result.text for result in results] == [f"Echo: {n}" for n in range(30)]
+
+
+@pytest.mark.req("S3-16")
+async def test_over_sse_the_official_client_gets_the_same_answers(tmp_path: Path) -> None:
+    """The one that servers of that transport were written against."""
+    text = '가 \u2028 🙂 \\ " ' * 1000
+    async with official("sse") as url:
+        async with Fleet(tmp_path) as fleet:
+            fleet.add("real", SseEndpoint(url))
+            assert (await fleet.start()).failed == ()
+            ours = await fleet.call("mcp__real__echo", message=text)
+        async with sse_client(url) as (reading, writing):
+            async with ClientSession(reading, writing) as session:
+                await session.initialize()
+                theirs = await session.call_tool("echo", {"message": text})
+    assert ours.text == f"Echo: {text}"
+    assert json.loads(theirs.model_dump_json())["content"][0]["text"] == ours.text
 
 
 @pytest.mark.req("S3-16")

@@ -50,12 +50,13 @@ def make_manager(
         endpoint = settings.endpoint
         # Late: both bring the HTTP library along, which nobody needs without such a server.
         if isinstance(endpoint, SseEndpoint):
-            from lockgate.mcp.transport.legacy_sse import LegacySseTransport
+            from lockgate.mcp.transport.legacy_sse import OPENING, LegacySseTransport
 
             return LegacySseTransport(
                 endpoint,
                 peer=settings.name,
                 environ=environ,
+                opening=min(OPENING, settings.request_timeout),
                 hidden=secrets_of(settings, environ),
             )
         if isinstance(endpoint, HttpEndpoint):
