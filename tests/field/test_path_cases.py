@@ -42,7 +42,10 @@ class Project:
         self.folder = base / "project"
         self.folder.mkdir()
         self._state = base / "state"
-        self._place = Environment(self.folder, roots=(self.folder,), threads=threads)
+        starts = {"files": self.folder}
+        self._place = Environment(
+            self.folder, roots=(self.folder,), threads=threads, server_dirs=starts
+        )
         self._roads: list[Road] = []
         self.refuses = ScriptedApprover.always(False)
         self.server = ScriptedTool("read", server="files", input_schema=SCHEMA, destructive=False)

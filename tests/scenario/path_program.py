@@ -45,7 +45,7 @@ async def act(directory: Path, action: str, *rest: str) -> str:
         tools,
         rules=RuleSet((rule,)),
         attended=[ScriptedApprover([Later()])],
-        environment=Environment(project, (project,)),
+        environment=Environment(project, (project,), server_dirs={"files": project}),
         owner=secrets.token_hex(8),
     ) as road:
         if action == "suspend":

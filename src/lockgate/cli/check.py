@@ -20,8 +20,9 @@ def check(config: Path | None, as_json: bool) -> int:
     the tools of a server is looked at by what it listed when it was last started: rules and offers
     for tools that are not there, allow rules for what can destroy, claims that contradict
     themselves, verdicts and pins that are about nothing. Servers that were never started are named;
-    lockgate doctor starts all. The exit code is 2 for a configuration that can not be used, 1 if
-    something was found, 0 if not.
+    lockgate doctor starts all. What nothing in a configuration takes away is a note. The exit code
+    is 2 for a configuration that can not be used, 1 if something was found, 0 if not, or notes
+    alone.
 
     \b
     Example:
