@@ -116,10 +116,9 @@ async def test_over_sse_the_official_client_gets_the_same_answers(tmp_path: Path
             fleet.add("real", SseEndpoint(url))
             assert (await fleet.start()).failed == ()
             ours = await fleet.call("mcp__real__echo", message=text)
-        async with sse_client(url) as (reading, writing):
-            async with ClientSession(reading, writing) as session:
-                await session.initialize()
-                theirs = await session.call_tool("echo", {"message": text})
+        async with sse_client(url) as (reading, writing), ClientSession(reading, writing) as they:
+            await they.initialize()
+            theirs = await they.call_tool("echo", {"message": text})
     assert ours.text == f"Echo: {text}"
     assert json.loads(theirs.model_dump_json())["content"][0]["text"] == ours.text
 
