@@ -3,6 +3,7 @@
 Its death is noticed by the process itself, never by its pipes, which a grandchild may hold open.
 Ending it is a ladder that always reaches its end (S3-23): standard input closed, SIGTERM to the
 group, SIGKILL to the group, reaped; also when its owner is cancelled, in starting or in ending.
+Then whatever it started that has left the group is looked for and ended too.
 """
 
 from __future__ import annotations
@@ -12,25 +13,21 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import IO, Protocol
 
 from lockgate.errors import LocalError
 from lockgate.process.group import Group, start_options
+from lockgate.process.mark import Mark
 from lockgate.process.outlast import outlast
+from lockgate.process.pipe import Listener, Pipe, enlarge
 from lockgate.process.program import Program, find, not_started
 from lockgate.process.status import ExitStatus
+from lockgate.process.strays import Strays
 from lockgate.process.watch import Process, Watch, watch
 
-PIPE_SIZE = 256 * 1024
-"""Bytes that standard output may hold unread, where the system lets us say so. It is what asyncio
-reads at once; the usual 64 KiB make a large output wait for us four times as often."""
-READ_SIZE = 64 * 1024
-"""Bytes read at once while they are enough. asyncio asks for 256 KiB each time: a buffer that the C
-library maps and unmaps for every read, at several times the cost of the read itself."""
-F_SETPIPE_SZ = 1031
-"""Of fcntl, on Linux."""
 MOST_UNREAD = 64
 """Reads of a pipe that are still made when its group is gone; somebody else may go on writing."""
+TURNS = 4
+"""Turns of the loop that the end of a pipe takes to be told: read, scheduled, told."""
 POLL = 0.01
 """Seconds between two looks at whether a group is empty, of which the system does not tell."""
 KILLED = 5.0
@@ -47,49 +44,36 @@ class Grace:
     """After SIGTERM."""
 
 
-class Listener(Protocol):
-    """Who is told what becomes of a child. All on the loop; the names are asyncio's."""
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Output: `fd` is 1 or 2."""
-        ...
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """A pipe is gone: 0 when nobody reads what is written, 1 and 2 at their end."""
-        ...
-
-    def pause_writing(self) -> None:
-        """More waits to be written than should."""
-        ...
-
-    def resume_writing(self) -> None:
-        """That was written."""
-        ...
-
-    def process_exited(self) -> None:
-        """The child itself has ended: once, before or after the end of its pipes."""
-        ...
-
-
 class Child:
     """A running child. Made by `Child.start`; whoever made it closes it."""
 
-    def __init__(self, process: Process, name: str, listener: Listener, grace: Grace) -> None:
+    def __init__(
+        self,
+        process: Process,
+        name: str,
+        listener: Listener,
+        grace: Grace,
+        mark: Mark | None = None,
+    ) -> None:
         self.name = name
         self.pid = process.pid
         self.status: ExitStatus | None = None
         """How it ended; None while it runs."""
         self.left_behind = False
-        """Whether it had ended by itself and members of its group had not, who then were ended."""
+        """Whether it had ended by itself and something that it started had not, which then was
+        ended."""
+        self.held = False
+        """Whether somebody who was not found still holds its output. Known once it is closed."""
         self._process = process
         self._listener = listener
         self._grace = grace
         self._group = Group(process.pid)
+        self._strays = None if mark is None else Strays(mark, grace.terminate)
         self._loop = asyncio.get_running_loop()
         self._watch: Watch | None = None
         self._exited = asyncio.Event()
         files = (process.stdin, process.stdout, process.stderr)
-        self._pipes = [_Pipe(fd, file, listener) for fd, file in enumerate(files) if file]
+        self._pipes = [Pipe(fd, file, listener) for fd, file in enumerate(files) if file]
         self._stdin: asyncio.WriteTransport | None = None
         self._connected = False
         self._ending: asyncio.Task[None] | None = None
@@ -100,7 +84,8 @@ class Child:
 
         Raises `PeerError` (SPAWN, NOT_STARTED, NOT_SENT). Failed or cancelled, nothing is left.
         """
-        child = cls(_spawn(program), program.name, listener, grace or Grace())
+        mark = Mark() if program.starts_others else None
+        child = cls(_spawn(program, mark), program.name, listener, grace or Grace(), mark)
         try:
             child._watch = watch(child._process, child._on_exit)
             # Not to be cut off: half-connected, it is unclear who closes which descriptor.
@@ -173,6 +158,7 @@ class Child:
 
     async def _end(self) -> None:
         """The ladder. Ends what is there to be ended, and lets go of everything."""
+        by_itself = self.status is not None
         try:
             if self.status is None:
                 self._close_stdin()
@@ -183,6 +169,8 @@ class Child:
             if self._alive():
                 self._group.kill()
                 await self._within(KILLED, self._gone)
+            if self._strays is not None and await self._strays.end() and by_itself:
+                self.left_behind = True
         except asyncio.CancelledError:
             # Nobody but a loop that is taken down cancels this task, and that means: at once.
             # Not passed on, because whoever closes was not cancelled by it.
@@ -211,8 +199,12 @@ class Child:
 
     def _kill_now(self) -> None:
         """Kill and reap without another turn of the loop."""
-        if not self._alive():
-            return
+        if self._alive():
+            self._kill_group()
+        if self._strays is not None:
+            self._strays.kill()
+
+    def _kill_group(self) -> None:
         self._group.kill()
         try:
             returncode = self._process.wait(timeout=KILLED)
@@ -241,6 +233,11 @@ class Child:
                 if not pipe.unread():
                     break
                 await asyncio.sleep(0)
+        for _ in range(TURNS):  # what has ended is told of within them
+            self.held = any(pipe.is_output and not pipe.lost.is_set() for pipe in self._pipes)
+            if not self.held:
+                break
+            await asyncio.sleep(0)
         for pipe in self._pipes:
             pipe.abandon()
         for pipe in self._pipes:
@@ -251,77 +248,7 @@ class Child:
         return f"<Child {self.name} pid={self.pid} {state}>"
 
 
-class _Pipe(asyncio.Protocol):
-    """One pipe of a child, passing on what happens to it.
-
-    The pipes are connected one by one: asyncio's subprocess transport puts one more turn of the
-    loop before each piece of output, a third of what a short exchange costs (docs/decisions/0013).
-    """
-
-    def __init__(self, fd: int, file: IO[bytes], listener: Listener) -> None:
-        self.file = file
-        self.transport: asyncio.BaseTransport | None = None
-        self.lost = asyncio.Event()
-        self._read_size = READ_SIZE
-        self._fd = fd
-        self._listener = listener
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        self._read(READ_SIZE)
-
-    def data_received(self, data: bytes) -> None:
-        if len(data) >= READ_SIZE:
-            self._read(PIPE_SIZE)
-        elif self._read_size != READ_SIZE:
-            self._read(READ_SIZE)
-        self._listener.pipe_data_received(self._fd, data)
-
-    def pause_writing(self) -> None:
-        self._listener.pause_writing()
-
-    def resume_writing(self) -> None:
-        self._listener.resume_writing()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.lost.set()
-        self._listener.pipe_connection_lost(self._fd, exc)
-
-    def _read(self, size: int) -> None:
-        """Read so much at once from now on, on a loop that leaves this to its transports."""
-        self._read_size = size
-        if hasattr(self.transport, "max_size"):
-            self.transport.max_size = size  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue] - of asyncio's own pipes; typeshed leaves it out
-
-    def unread(self) -> bool:
-        """Whether something waits to be read, where the system tells."""
-        transport = self.transport
-        if sys.platform == "win32" or not isinstance(transport, asyncio.ReadTransport):
-            return False
-        if transport.is_closing():
-            return False
-        import fcntl
-        import termios
-
-        try:
-            waiting = fcntl.ioctl(self.file, termios.FIONREAD, bytes(4))
-        except (OSError, ValueError):
-            return False
-        return any(waiting)
-
-    def abandon(self) -> None:
-        """Close our end at once, written out or not."""
-        transport = self.transport
-        if transport is None:
-            self.file.close()
-            self.lost.set()
-        elif not isinstance(transport, asyncio.WriteTransport):
-            transport.close()
-        elif not transport.is_closing() or transport.get_write_buffer_size():
-            transport.abort()  # a closing one that has written all is as good as closed
-
-
-def _spawn(program: Program) -> Process:
+def _spawn(program: Program, mark: Mark | None) -> Process:
     """Start it. The pipes are close-on-exec, and no other descriptor is inherited (PB-021b)."""
     path = find(program)
     try:
@@ -333,14 +260,14 @@ def _spawn(program: Program) -> Process:
             bufsize=0,
             close_fds=True,
             cwd=program.cwd,
-            env=dict(program.env),
+            env=dict(program.env) if mark is None else mark.on(program.env),
             **start_options(),
         )
     except (OSError, ValueError) as error:
         why = _refusal(error, path)
     else:
         if sys.platform == "linux" and process.stdout is not None:
-            _enlarge(process.stdout)
+            enlarge(process.stdout)
         return process
     # Raised out here: the exception above may hold an argument, and would hang on this one.
     raise not_started(program, why)
@@ -366,12 +293,3 @@ def _popen() -> type[Process]:
 
         return windows_utils.Popen
     return subprocess.Popen
-
-
-def _enlarge(pipe: IO[bytes]) -> None:
-    import fcntl
-
-    try:
-        fcntl.fcntl(pipe, F_SETPIPE_SZ, PIPE_SIZE)
-    except OSError:
-        pass  # the user's share of pipe memory is used up; the usual size works too

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from lockgate.process.mark import NAME
+
 POSIX: Mapping[str, str] = MappingProxyType(
     {
         "PATH": "to find the programs it starts itself",
@@ -21,6 +23,7 @@ POSIX: Mapping[str, str] = MappingProxyType(
         "SHELL": "what it runs a command line with",
         "TMPDIR": "where temporary files may be written",
         "TZ": "what time it is here",
+        NAME: "whose descendant it is, where lockgate itself was started by lockgate",
     }
 )
 """Names of variables that are passed on, with the reason for each."""

@@ -1,6 +1,6 @@
 """All processes of one child: itself and what it started, as far as that stayed in its group.
 
-A descendant that makes a session of its own leaves the group, and is nobody's any more.
+A descendant that makes a session of its own leaves the group; `mark` finds it.
 
 On Windows there is no signal that asks a program to end; Ctrl+Break comes nearest, and the tree is
 ended by `taskkill`. Written for it, untested.

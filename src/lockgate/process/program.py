@@ -32,6 +32,8 @@ class Program:
     """None: that of the host."""
     reads: bool = True
     """Whether it has a standard input that is written to; else that is `/dev/null`."""
+    starts_others: bool = True
+    """Whether it may start programs that have to end with it. If not, they are not looked for."""
 
 
 def expand_home(path: str, env: Mapping[str, str]) -> str:

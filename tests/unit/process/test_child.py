@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from lockgate.errors import LocalError, PeerError
-from lockgate.process.child import READ_SIZE, Child, Grace
+from lockgate.process.child import Child, Grace
+from lockgate.process.pipe import READ_SIZE
 from lockgate.process.program import Program
 from lockgate.testing.belongings import Belongings, alive, eventually, left_since, members_of
 

@@ -79,7 +79,15 @@ def program_in(
         )  # the very one, whatever its name is now
     else:
         cwd = Path(path.real)
-    return Program("rg", rg, (*ALWAYS, *args), dict(_ENVIRONMENT), cwd, reads=directory is None)
+    return Program(
+        "rg",
+        rg,
+        (*ALWAYS, *args),
+        dict(_ENVIRONMENT),
+        cwd,
+        reads=directory is None,
+        starts_others=False,
+    )
 
 
 @dataclass(frozen=True, slots=True)

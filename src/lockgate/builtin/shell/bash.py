@@ -220,8 +220,8 @@ def _notes(ended: Ended) -> list[str]:
         notes.append("What it left running in the background was ended: jobs do not last.")
     if ended.held:
         notes.append(
-            "Something that it started has left its process group and still holds its output; "
-            "that was not ended."
+            "Something that it started has cleaned its environment, could not be found, and still "
+            "holds its output; that was not ended."
         )
     status = ended.status
     if status is not None and status.code == 127 and not ended.timed_out:

@@ -32,15 +32,15 @@ class Ended:
     left_jobs: bool
     """Whether it left jobs running, which were ended."""
     held: bool
-    """Whether something that left its process group still holds its output: that goes on."""
+    """Whether something that could not be found still holds its output: that goes on."""
 
 
 async def run_line(program: Program, seconds: float) -> Ended:
     """Run `program` for at most `seconds`.
 
-    When this returns, or raises, nothing in its process group runs any more; cancelled, it is ended
-    first, which takes no longer than `GRACE` and a moment. Raises `PeerError` (SPAWN, NOT_SENT) if
-    it can not be started.
+    When this returns, or raises, nothing that it started runs any more, as far as `process.mark`
+    finds it; cancelled, it is ended first, which takes no longer than twice `GRACE` and a moment.
+    Raises `PeerError` (SPAWN, NOT_SENT) if it can not be started.
     """
     ear = _Ear()
     child = await Child.start(program, ear, GRACE)
@@ -53,11 +53,10 @@ async def run_line(program: Program, seconds: float) -> Ended:
             timed_out = True
         else:
             await _silence(ear)
-        held = not timed_out and ear.open > 0
     finally:
         status = await child.close()
     return Ended(
-        status, ear.output.text, ear.errors.text, timed_out, child.left_behind, held
+        status, ear.output.text, ear.errors.text, timed_out, child.left_behind, child.held
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ async def test_a_line_sees_a_short_environment(run: Any, work: Path) -> None:
     """What the shell adds of its own says where it is, and nothing else."""
     result = await run("env -0 | tr '\\0' '\\n'")
     names = {line.partition("=")[0] for line in result.text.splitlines()}
-    fixed = {"PATH", "LANG", "LC_ALL", "SHELL", "TERM", "HOME"}
+    fixed = {"PATH", "LANG", "LC_ALL", "SHELL", "TERM", "HOME", "LOCKGATE_CHILD"}
     assert names == fixed | {"PWD", "SHLVL", "_"}
     assert f"PWD={work}" in result.text
     assert TOKEN not in result.text
@@ -220,13 +221,42 @@ async def test_what_was_printed_is_not_lost_with_the_jobs(run: Any) -> None:
     assert "\n30000\n" in big.text
 
 
-async def test_what_left_the_group_is_not_waited_for(run: Any, work: Path) -> None:
-    """It holds the output, and goes on; the call ends, and says so."""
+LEAVES = {
+    "setsid": "(setsid bash -c 'echo $$ >pid; exec sleep 600' >/dev/null 2>&1 &)",
+    "deaf": "(setsid bash -c 'trap \"\" TERM; echo $$ >pid; sleep 600; :' >/dev/null 2>&1 &)",
+    "a daemon": """/usr/bin/env python3 -c '
+import os, time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+os.closerange(0, 9)
+open("pid", "w").write(str(os.getpid()))
+time.sleep(600)'""",
+    "with the output": "setsid bash -c 'echo $$ >pid; exec sleep 600' &",
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="they are found by /proc")
+@pytest.mark.parametrize("leave", LEAVES)
+async def test_what_left_the_group_is_ended_too(run: Any, work: Path, leave: str) -> None:
+    """A session of its own, a daemon that forks twice: nothing is left, and that is said."""
     before, started = Belongings.now(), time.monotonic()
-    line = "setsid bash -c 'echo $$ >pid; exec sleep 600' & while ! [ -s pid ]; do :; done; echo x"
-    result = await run(line)
+    result = await run(f"{LEAVES[leave]}\nwhile ! [ -s pid ]; do :; done; echo x")
+    assert time.monotonic() - started < 8
+    note = "What it left running in the background was ended: jobs do not last."
+    assert result.text.splitlines() == ["x", note]
+    stray = int((work / "pid").read_text())
+    assert not alive(stray)
+    assert await left_since(before) == ()
+
+
+async def test_what_can_not_be_found_is_not_waited_for(run: Any, work: Path) -> None:
+    """Its environment was cleaned. It holds the output, and goes on; the call ends, and says so."""
+    before, started = Belongings.now(), time.monotonic()
+    clean = "setsid env -i bash -c 'echo $$ >pid; exec sleep 600' &"
+    result = await run(f"{clean} while ! [ -s pid ]; do :; done; echo x")
     assert time.monotonic() - started < 5
-    assert result.text.startswith("x\nSomething that it started has left its process group")
+    assert result.text.startswith("x\nSomething that it started has cleaned its environment")
     stray = int((work / "pid").read_text())
     assert alive(stray)
     os.kill(stray, signal.SIGKILL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -222,6 +223,7 @@ async def test_the_child_sees_the_safe_list_and_what_is_configured() -> None:
         await link.send(call(1))
         seen = json.loads(text_of(await receiver.answer(1)))
     seen.pop("LC_CTYPE", None)  # Python's own doing
+    assert re.fullmatch("[0-9a-f]{32}", seen.pop("LOCKGATE_CHILD"))  # what it leaves is found by it
     assert seen == {"PATH": environ["PATH"], "HOME": "/h", "FOO": "bar", "LC_ALL": "C.UTF-8"}
 
 
@@ -265,3 +267,25 @@ async def test_a_large_line_is_taken_in_linear_time(stdio: Any) -> None:
             took.append(time.process_time() - begun)
     assert [len(frame) >> 20 for frame in receiver.frames] == [4, 32]
     assert took[1] / 8 < 4 * took[0] + 0.05
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is found by /proc")
+@pytest.mark.parametrize("then", [(), (Kill(9),), (Exit(0),)], ids=["closed", "killed", "ended"])
+async def test_what_made_a_session_of_its_own_ends_with_the_link(
+    tmp_path: Path, then: tuple[Any, ...]
+) -> None:
+    """Whether the server was closed or died before; also where that holds its pipes."""
+    before, pid = Belongings.now(), tmp_path / "pid"
+    rules = (When(CALL, *then),) if then else ()
+    plain = ScriptedServer(rules=rules).endpoint()
+    away = 'setsid sh -c "echo \\$\\$ >$0; exec sleep 600" & until [ -s $0 ]; do :; done; exec "$@"'
+    endpoint = StdioEndpoint("sh", ("-c", away, str(pid), plain.command, *plain.args))
+    transport = StdioTransport(endpoint, peer="s", environ=dict(os.environ), grace=Grace(0.2, 1))
+    receiver = RecordingReceiver()
+    async with transport.open(receiver) as link:
+        await link.send(call(1))
+        await (receiver.end() if then else receiver.next())
+        stray = int(pid.read_text())
+        assert alive(stray)
+    assert not alive(stray)
+    assert await left_since(before) == ()
