@@ -14,7 +14,7 @@ from pathlib import Path
 from lockgate.errors import Fate, Fault, LocalError, PeerError, Phase
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.protocol.framing import LIMIT, LineFramer, Oversized
-from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
+from lockgate.mcp.protocol.jsonrpc import Invalid, Outgoing, RequestId, decode
 from lockgate.mcp.transport.base import Link, Receiver
 from lockgate.mcp.transport.sendqueue import SendQueue
 from lockgate.mcp.transport.writer import FrameWriter
@@ -262,11 +262,12 @@ class _StdioLink:
         self._receiver.closed(self._error(text, Fate.UNKNOWN, phase))
 
     def _deliver_rest(self) -> None:
-        """The last line may lack its end."""
+        """The last line may lack its end. What was cut off in the middle of a message is none: it
+        would be taken for an answer, and nobody knows what it was going to say (B-03)."""
         rest = self._framer.rest()
         if isinstance(rest, Oversized):
             self._receiver.oversized(rest.head, rest.size, rest.limit)
-        elif rest is not None:
+        elif rest is not None and not isinstance(decode(rest), Invalid):
             self._receiver.frame(rest)
 
     def _error(self, text: str, fate: Fate, phase: Phase = Phase.REQUEST) -> PeerError:

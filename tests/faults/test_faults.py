@@ -1,0 +1,89 @@
+"""Every point at which a call can go wrong, on every way, for every kind of tool (B-03).
+
+`fault_table` says what has to come of each; the servers count what ran.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from fault_cases import PATIENT, impatient, make
+from fault_points import OUTSIDE, PIPE, WIRE
+from fault_stands import WAYS, Case
+from fault_table import ROWS, cases, expected
+from random_faults import batches, drawn
+
+SLOW = [at for at in ROWS if impatient(cases(*at)[0]) < PATIENT]
+QUICK = [at for at in ROWS if at not in SLOW]
+
+
+def _named(value: str) -> str:
+    return value.replace(" ", "-")
+
+
+@pytest.mark.parametrize(("way", "point"), QUICK, ids=_named)
+@pytest.mark.req("B-03")
+async def test_a_call_at_a_fault_point(way: str, point: str, tmp_path: Path) -> None:
+    """It ends with the kind and the fate of the table; what may not run twice runs once at most,
+    what may is tried again; nothing is left behind, and the next call works."""
+    findings = await make(cases(way, point), tmp_path)
+    assert [str(finding) for finding in findings if finding.faults] == []
+
+
+@pytest.mark.parametrize("way", WAYS, ids=_named)
+@pytest.mark.req("B-03")
+async def test_a_call_that_only_the_time_ends(way: str, tmp_path: Path) -> None:
+    """The same where nothing comes any more: it ends in its time. All such points, in turns."""
+    slow = [case for at in SLOW if at[0] == way for case in cases(*at)]
+    if way == "stdio":  # their processes take long to start; `scripts/faults` draws all kinds
+        slow = [case for case in slow if case.tool in ("set", "add")]
+    for number, batch in enumerate(batches(slow)):
+        findings = await make(batch, tmp_path / f"{number}")
+        assert [str(finding) for finding in findings if finding.faults] == []
+
+
+def test_every_point_has_its_fate_on_every_way() -> None:
+    """The table is whole: no point on no way is left to be guessed."""
+    for way in WAYS:
+        mine = {point for of, point in ROWS if of == way}
+        if way in ("stdio", "memory"):
+            missing = {*PIPE, *OUTSIDE} - mine
+            allowed = {"refused", "restart before"}
+            if way == "memory":
+                allowed |= {"killed in the request", "closes its input"}
+                allowed |= {"closes its input and answers"}
+        else:
+            missing = set(WIRE) - mine
+            allowed = {point for point in WIRE if point.endswith("in the tail")}
+            if way == "sse":
+                allowed = {"garbage behind the answer", "a page for an answer"}
+                allowed |= {"202 for an answer"}
+        assert missing <= allowed
+        assert mine >= {*(PIPE if way == "stdio" else ())}
+
+
+@pytest.mark.req("B-03")
+async def test_faults_at_random_places(tmp_path: Path) -> None:
+    """A few of what `scripts/faults` makes: places within a part, sizes, two faults in a row."""
+    chosen = [case for case in islice(drawn(20_261_130), 120) if impatient(case) == PATIENT]
+    assert any(expected(case) is None for case in chosen)
+    for number, batch in enumerate(batches(chosen)):
+        findings = await make(batch, tmp_path / f"{number}")
+        assert [str(finding) for finding in findings if finding.faults] == []
+
+
+def test_the_same_seed_draws_the_same_cases() -> None:
+    """A run is repeated by its seed, a case by its line."""
+    first, again = list(islice(drawn(7), 200)), list(islice(drawn(7), 200))
+    assert first == again != list(islice(drawn(8), 200))
+    assert [Case.parse(str(case)) for case in first] == first
+
+
+async def test_a_wrong_expectation_is_seen(tmp_path: Path) -> None:
+    """The comparison tells what is not as it has to be: here a case, taken for another one."""
+    (finding,) = await make([Case("memory", ("an error",), "add")], tmp_path)
+    assert finding.faults == ()
+    assert expected(Case("memory", ("ends after the answer",), "add")) != finding.cell
