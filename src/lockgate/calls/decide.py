@@ -9,6 +9,7 @@ anyway (B-01).
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import msgspec
@@ -182,7 +183,8 @@ def _walk(
             opinion = about.judge(call.arguments, subjects, attended=attended, now=facts.now)
             if opinion.decision is Decision.DENY:
                 why = tuple(Reason("unresolvable", str(fault)) for fault in faults)
-                return refusals.denied(registered, opinion.reasons + why)
+                denied = refusals.denied(registered, opinion.reasons)
+                return replace(denied, reasons=why + opinion.reasons)
             return refusals.unresolvable(registered, faults)
         if trail is not None:
             valid = Reason("valid", "the arguments fit the schema")
@@ -289,7 +291,7 @@ def _question(
         execution_id=execution.id,
         session_id=execution.session_id,
         principal=execution.principal,
-        resolved=real_paths(subjects),
+        resolved=real_paths(subjects, call.arguments),
     )
 
 

@@ -99,7 +99,9 @@ def _because(word: str, reason: str | None) -> str:
 def _say(label: str, texts: list[str], width: int) -> None:
     for number, text in enumerate(texts):
         head = label if number == 0 else ""
-        lines = textwrap.wrap(text, max(30, width - _INDENT)) or [""]
+        lines = textwrap.wrap(
+            text, max(30, width - _INDENT), break_long_words=False, break_on_hyphens=False
+        ) or [""]
         for line in lines:
             click.echo(f"{head:<{_INDENT}}{line}".rstrip())
             head = ""
