@@ -111,6 +111,20 @@ async def test_an_answer_without_its_line_end_is_delivered(stdio: Any, grandchil
         await receiver.end()
 
 
+@pytest.mark.req("B-03")
+async def test_an_answer_that_is_cut_off_is_none(stdio: Any) -> None:
+    """A message that ends in the middle says nothing: the link has ended, and its calls are
+    unknown, not answered with something unreadable."""
+    cut = Shape(ending=b"", swap=((b'"}]', b""),))
+    server = ScriptedServer(rules=(When(CALL, Answer(text="so far", shape=cut), Exit(0)),))
+    receiver = RecordingReceiver()
+    async with stdio(server).open(receiver) as link:
+        await link.send(call(1))
+        error = await receiver.end()
+    assert (error.fault, error.fate) == (Fault.CLOSED, Fate.UNKNOWN)
+    assert receiver.frames == []
+
+
 async def test_standard_error_is_told_line_by_line(stdio: Any) -> None:
     """To whoever wants to log it, the unfinished last line included; the link keeps the end."""
     told: list[str] = []
