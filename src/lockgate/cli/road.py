@@ -39,9 +39,10 @@ def print_explanation(
     for step in explained.steps:
         word = {"ALLOW": "ok", "ASK": "ask", "DENY": "no"}[step.decision.name]
         texts = [visible(str(reason)) for reason in step.reasons]
-        if step.name == "arguments":
-            texts += [f"{name}: {visible(what)}" for name, what in judged(explained.subjects)]
         _say(f"{step.name:<11} {word}", texts, width)
+        # Each on one line, however long: to be compared and copied.
+        for name, what in judged(explained.subjects) if step.name == "arguments" else ():
+            click.echo(f"{'':<{_INDENT}}{name}: {visible(what)}")
     for name in explained.not_reached:
         _say(f"{name:<11} -", ["not reached"], width)
     click.echo()
@@ -99,9 +100,7 @@ def _because(word: str, reason: str | None) -> str:
 def _say(label: str, texts: list[str], width: int) -> None:
     for number, text in enumerate(texts):
         head = label if number == 0 else ""
-        lines = textwrap.wrap(
-            text, max(30, width - _INDENT), break_long_words=False, break_on_hyphens=False
-        ) or [""]
+        lines = textwrap.wrap(text, max(30, width - _INDENT)) or [""]
         for line in lines:
             click.echo(f"{head:<{_INDENT}}{line}".rstrip())
             head = ""
