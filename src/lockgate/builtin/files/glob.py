@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
 from typing import Any, Final
 
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.builtin.files import door
+from lockgate.builtin.files.below import Below
 from lockgate.builtin.files.blocking import Stop, bound, in_pool, opened_in_pool
 from lockgate.builtin.files.directory import Directory
 from lockgate.builtin.files.listing import LOOK, View, listed, parted
 from lockgate.builtin.files.near import absent
 from lockgate.builtin.files.pattern import FilePattern
 from lockgate.builtin.files.problem import FileProblem, not_opened, subject_of
-from lockgate.builtin.files.ripgrep import locate
+from lockgate.builtin.files.ripgrep import PACKAGE, locate
 from lockgate.builtin.files.stamp import NotOpened
 from lockgate.content import JSONObject, Text
 from lockgate.showing import visible
@@ -73,8 +72,8 @@ WHERE: Final = (Subject(SubjectKind.PATH, "path", default="."),)
 class GlobFiles(BuiltinTool):
     """See its description. Registered as `Glob`."""
 
-    def __init__(self, path: str) -> None:
-        """`path` is the PATH in which ripgrep is looked for, should its package not be there."""
+    def __init__(self, path: str, package: str = PACKAGE) -> None:
+        """`path` is the PATH in which ripgrep is looked for, should its `package` not be there."""
         super().__init__(
             "Glob",
             _DESCRIPTION,
@@ -84,7 +83,7 @@ class GlobFiles(BuiltinTool):
             category="files",
             subjects=WHERE,
         )
-        self._path = path
+        self._path, self._package = path, package
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
@@ -92,7 +91,7 @@ class GlobFiles(BuiltinTool):
         try:
             root = subject_of(context)
             pattern = FilePattern.parse(arguments["pattern"])
-            rg = locate(self._path)
+            rg = locate(self._path, self._package)
             deadline = bound(context)
             with await opened_in_pool(lambda: entered(root, context), context) as directory:
                 names = await listed(
@@ -138,13 +137,19 @@ def _found(
     root = view.root
     seen, hidden = parted(names, view, stop)
     found: list[tuple[int, str]] = []
-    for number, name in enumerate(seen):
-        if number % LOOK == 0:
-            stop.check()
-        if pattern.matches(name, folds_case=root.folds_case):
-            changed = _changed(directory, name)
-            if changed is not None:
-                found.append((-changed, name))
+    withheld = 0
+    with Below(directory) as below:  # ripgrep may have gone through a link that was there then
+        for number, name in enumerate(seen):
+            if number % LOOK == 0:
+                stop.check()
+            if pattern.matches(name, folds_case=root.folds_case):
+                stamp = below.stamp(name)
+                if stamp is not None:
+                    found.append((-stamp.modified, name))
+        for number, name in enumerate(hidden):
+            if number % LOOK == 0:
+                stop.check()
+            withheld += below.stamp(name) is not None
     found.sort()
     shown = [shown_name(root, name) for _, name in found[:MAX_SHOWN]]
     more = len(found) - len(shown)
@@ -157,17 +162,8 @@ def _found(
             head += f"; a pattern with a slash starts at {root.given}: **/ before it is any depth"
     if more:
         head += f"\n[{more} older ones are left out: give a narrower pattern]"
-    if hidden:
-        head += f"\n{left_out(len(hidden))}"
-    facts = {"files": shown, "found": len(found), "withheld": len(hidden)}
+    if withheld:
+        head += f"\n{left_out(withheld)}"
+    facts = {"files": shown, "found": len(found), "withheld": withheld}
     blocks = (Text(head), Text("\n".join(shown))) if shown else (Text(head),)
     return ToolResult(blocks, structured=facts)
-
-
-def _changed(directory: Directory, name: str) -> int | None:
-    """When a file was changed last, in nanoseconds; None if it is no regular file any more."""
-    try:
-        info = os.stat(name, dir_fd=directory.descriptor, follow_symlinks=False)
-    except OSError:
-        return None
-    return info.st_mtime_ns if stat.S_ISREG(info.st_mode) else None

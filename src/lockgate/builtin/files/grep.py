@@ -7,15 +7,16 @@ from typing import Any, Final
 
 from lockgate.builtin.declaration import BuiltinTool
 from lockgate.builtin.files import door
+from lockgate.builtin.files.below import Below
 from lockgate.builtin.files.blocking import Stop, bound, in_pool, opened_in_pool
 from lockgate.builtin.files.directory import Directory
 from lockgate.builtin.files.exclusion import exclusions
 from lockgate.builtin.files.glob import SEARCHING, WHERE, entered, shown_name
 from lockgate.builtin.files.kind import size_text
-from lockgate.builtin.files.listing import View, check_unmoved, listed, parted
-from lockgate.builtin.files.matches import Matches, Naming, Shows
+from lockgate.builtin.files.listing import View, listed, parted
+from lockgate.builtin.files.matches import Found, Matches, Naming, Shows
 from lockgate.builtin.files.problem import FileProblem, not_opened, subject_of, wrong_argument
-from lockgate.builtin.files.ripgrep import WALKING, Ran, locate, program_in, run
+from lockgate.builtin.files.ripgrep import PACKAGE, WALKING, Ran, locate, program_in, run
 from lockgate.builtin.files.search import DEFAULT_LIMIT, MAX_FILE, Search
 from lockgate.builtin.files.stamp import NotOpened
 from lockgate.builtin.files.tally import Tally
@@ -101,8 +102,8 @@ _SCHEMA: Final[JSONObject] = {
 class Grep(BuiltinTool):
     """See its description."""
 
-    def __init__(self, path: str) -> None:
-        """`path` is the PATH in which ripgrep is looked for, should its package not be there."""
+    def __init__(self, path: str, package: str = PACKAGE) -> None:
+        """`path` is the PATH in which ripgrep is looked for, should its `package` not be there."""
         super().__init__(
             "Grep",
             _DESCRIPTION,
@@ -112,7 +113,7 @@ class Grep(BuiltinTool):
             category="files",
             subjects=WHERE,
         )
-        self._path = path
+        self._path, self._package = path, package
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
@@ -120,7 +121,7 @@ class Grep(BuiltinTool):
         try:
             root = subject_of(context)
             search = Search.of(arguments)
-            rg = locate(self._path)
+            rg = locate(self._path, self._package)
             deadline = bound(context)
             if not root.directory:
                 return await _in_file(rg, search, root, deadline, context)
@@ -165,9 +166,14 @@ async def _below(
         return view.shows(name)
 
     found = _taker(search, shows, lambda name: shown_name(root, name))
-    ran = await run(program, found.take, separator=_separator(search), deadline=deadline)
+    ran = await run(program, found.take, separator=b"\n", deadline=deadline)
     _refuse(ran, root)
-    return await in_pool(lambda stop: _result(search, found, ran, view, stop), context)
+
+    def told(stop: Stop) -> ToolResult:
+        proven, changed = _proven(found.found, directory, stop)
+        return _result(search, proven, found.full, ran, view, changed)
+
+    return await in_pool(told, context)
 
 
 async def _in_file(
@@ -193,21 +199,31 @@ async def _in_file(
         return done
     found = _taker(search, lambda name: True, lambda name: root.given)
     program = program_in(rg, (*search.args, "--", "-"), None, root)
-    ran = await run(
-        program, found.take, separator=_separator(search), deadline=deadline, data=held[0]
-    )
+    ran = await run(program, found.take, separator=b"\n", deadline=deadline, data=held[0])
     _refuse(ran, root)
-    return _result(search, found, ran, None, Stop())
+    return _result(search, found.found, found.full, ran, None, 0)
+
+
+def _proven(found: list[Found], directory: Directory, stop: Stop) -> tuple[list[Found], int]:
+    """Those of which all that was said stands in the file that is at its path now, reached through
+    no link; and how many files are there and hold something else."""
+    proven: list[Found] = []
+    changed = 0
+    with Below(directory) as below:
+        for file in found:
+            stop.check()
+            data = below.read(file.path, limit=MAX_FILE)
+            if data is not None and file.proof.holds(data):
+                proven.append(file)
+            elif data is not None:
+                changed += 1
+    return proven, changed
 
 
 def _taker(search: Search, shows: Shows, name: Naming) -> Matches | Tally:
     if search.mode == "content":
         return Matches(shows, name, search.limit)
-    return Tally(shows, name, search.limit, counted=search.mode == "count")
-
-
-def _separator(search: Search) -> bytes:
-    return b"\0" if search.mode == "files" else b"\n"
+    return Tally(shows, name, search.limit, counted=search.mode == "count", each=search.each)
 
 
 def _refuse(ran: Ran, root: ResolvedPath) -> None:
@@ -218,19 +234,17 @@ def _refuse(ran: Ran, root: ResolvedPath) -> None:
 
 
 def _result(
-    search: Search, found: Matches | Tally, ran: Ran, view: View | None, stop: Stop
+    search: Search, found: list[Found], full: bool, ran: Ran, view: View | None, changed: int
 ) -> ToolResult:
     """What is told; without a view, one file was searched."""
-    if view is not None:
-        check_unmoved(found.paths, view.root, stop)
-    files = len(found.paths)
-    what = f"{files} file{'' if files == 1 else 's'}"
+    count = sum(file.count for file in found)
+    what = f"{len(found)} file{'' if len(found) == 1 else 's'}"
     if search.mode != "files":
         noun = "match" if search.mode == "content" else "matching line"
         plural = "es" if search.mode == "content" else "s"
-        what = f"{found.count} {noun}{'' if found.count == 1 else plural} in {what}"
-    notes = [what if found.count else "nothing found"]
-    if found.full:
+        what = f"{count} {noun}{'' if count == 1 else plural} in {what}"
+    notes = [what if count else "nothing found"]
+    if full:
         notes.append("[there is more than is shown: search more narrowly]")
     elif ran.late:
         notes.append("[the time was up before all was searched: search more narrowly]")
@@ -238,16 +252,22 @@ def _result(
         notes.append("[too much was found to look at all of it: search more narrowly]")
     if ran.skipped:
         notes.append(f"[{ran.skipped} matches in lines that are too long are not shown]")
+    if changed:
+        files = "1 file is" if changed == 1 else f"{changed} files are"
+        notes.append(f"[{files} left out, changed during the search: search again]")
     if ran.code is not None and ran.code > 1:
         notes.append("[some files could not be read]")
     if view is not None and view.partial:  # whatever was found: see `_below`
         notes.append("[files that permission rules withhold are not searched]")
     facts = {
         "mode": search.mode,
-        "files": files,
-        "matches": found.count,
-        "complete": ran.whole and not found.full,
+        "files": len(found),
+        "matches": count,
+        "complete": ran.whole and not full and not changed,
     }
     head = Text("\n".join(notes))
-    blocks = (head, Text("\n".join(found.lines))) if found.lines else (head,)
-    return ToolResult(blocks, structured=facts)
+    if not found:
+        return ToolResult((head,), structured=facts)
+    between = "\n\n" if search.mode == "content" else "\n"
+    shown = between.join("\n".join(file.lines) for file in found)
+    return ToolResult((head, Text(shown)), structured=facts)

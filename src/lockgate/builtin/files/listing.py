@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -79,20 +78,6 @@ async def listed(
         what = "listing its files takes too long" if ran.late else f"it has over {MAX_LISTED} files"
         raise FileProblem("too_many", f"{root.given}: {what}: look into a directory below it")
     return names
-
-
-def check_unmoved(names: Iterable[str], root: ResolvedPath, stop: Stop) -> None:
-    """Raise `FileProblem` if a link has come in the way to a file that was searched
-    (docs/decisions/0024)."""
-    for name in names:
-        stop.check()
-        real = f"{root.real.rstrip('/')}/{name}"
-        if os.path.realpath(real) != real:
-            raise FileProblem(
-                "moved",
-                f"{root.given}: files were replaced by links while they were searched. Nothing is "
-                "shown; make the call anew",
-            )
 
 
 def _folded(path: str, root: ResolvedPath) -> str:

@@ -41,6 +41,8 @@ class Search:
     limit: int
     ignored: bool
     """Whether what .gitignore names is searched too."""
+    each: bool
+    """Whether matches are counted and not lines, as they may go over several."""
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
@@ -52,17 +54,16 @@ class Search:
         for name, options in _OPTIONS.items():
             if arguments.get(name) is True:
                 args += options
-        match mode:
-            case "content":
-                args += ["--json", f"--context={int(arguments.get('context', 0))}"]
-            case "files":
-                args += ["--files-with-matches", "--null"]
-            case "count":
-                args += ["--count", "--with-filename", "--null"]
+        args.append("--json")  # which has what proves that a match is in a file
+        if mode == "content":
+            args.append(f"--context={int(arguments.get('context', 0))}")
+        elif mode == "files":
+            args.append("--max-count=1")
         chosen, only = _chosen(arguments.get("glob"), arguments.get("type"))
         limit = int(arguments.get("limit", DEFAULT_LIMIT))
         ignored = arguments.get("include_ignored") is True
-        return cls(tuple(args), chosen, only, mode, limit, ignored)
+        each = arguments.get("multiline") is True
+        return cls(tuple(args), chosen, only, mode, limit, ignored, each)
 
 
 def _check(name: str, text: str) -> None:

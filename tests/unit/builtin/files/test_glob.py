@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.builtin.files.glob import MAX_SHOWN
+from lockgate.builtin.files.glob import MAX_SHOWN, GlobFiles
 from lockgate.builtin.files.pattern import MAX_ALTERNATIVES, FilePattern
 from lockgate.builtin.files.problem import FileProblem
+from lockgate.builtin.files.ripgrep import locate
 from lockgate.decision import Decision
 from lockgate.tools.result import ErrorKind, ToolResult
 
@@ -22,6 +24,12 @@ class Run(Protocol):
     """Makes a call."""
 
     async def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
+
+
+class Direct(Protocol):
+    """Runs tools on what their path was resolved to before."""
+
+    def decided(self, path: str) -> AbstractContextManager[Any]: ...
 
 
 def tree(work: Path, *names: str) -> None:
@@ -209,3 +217,20 @@ def test_braces_can_be_escaped_and_nested() -> None:
     ]
     with pytest.raises(FileProblem):
         FilePattern.parse("{")
+
+
+@pytest.mark.parametrize("after", ["rm {sub}/a.pem", "rm -r {sub}; ln -s {outside} {sub}"])
+async def test_names_found_by_a_way_that_led_elsewhere_are_not_told(
+    direct: Direct, work: Path, tmp_path: Path, after: str
+) -> None:
+    """A link may stand on the way while ripgrep lists: only what is there without one is named."""
+    tree(tmp_path / "outside", "a.pem")
+    tree(work, "sub/b.txt", "c.pem")
+    places = {"sub": f"'{work}/sub'", "outside": f"'{tmp_path}/outside'"}
+    script = tmp_path / "rg"
+    before = "cp {outside}/a.pem {sub}/".format(**places)
+    script.write_text(f"#!/bin/sh\n{before}\n'{locate('')}' \"$@\"\n{after.format(**places)}\n")
+    script.chmod(0o755)
+    with direct.decided(".") as run:
+        result = await run(GlobFiles(str(tmp_path), package="none-of-that-name"), pattern="*.pem")
+    assert files(result) == ["c.pem"]

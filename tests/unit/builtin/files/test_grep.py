@@ -14,6 +14,7 @@ import pytest
 from lockgate.builtin.files.grep import DEFAULT_LIMIT, Grep
 from lockgate.builtin.files.matches import MAX_CHARACTERS, MAX_WIDTH
 from lockgate.builtin.files.problem import FileProblem
+from lockgate.builtin.files.ripgrep import locate
 from lockgate.content import Text
 from lockgate.decision import Decision
 from lockgate.tools.result import ErrorKind, ToolResult
@@ -252,6 +253,91 @@ async def test_a_link_that_comes_after_the_decision_is_not_searched(
         assert (await run(Grep(""), pattern="foo", path="b.txt")).reason == "moved"
 
 
+def racing(tmp_path: Path, before: str, after: str) -> Grep:
+    """Grep with a ripgrep that is started after `before`, and followed by `after`: commands for
+    what another program does to the files in the meantime."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "rg"
+    real = locate("")
+    script.write_text(f"#!/bin/sh\n{before}\n'{real}' \"$@\"\ncode=$?\n{after}\nexit $code\n")
+    script.chmod(0o755)
+    return Grep(str(folder), package="there-is-no-such-package")
+
+
+@pytest.mark.parametrize("mode", ["content", "files", "count"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "printf 'plain\\n' > {t}",  # the plain file is back
+        "printf 'plain\\n\\nTOKEN=1\\n' > {t}",  # with a match elsewhere
+        "rm {t}; ln -s {s} {t}",  # a link to what ripgrep has read
+        "rm {t}",
+        "rm {t}; mkdir {t}",
+    ],
+)
+async def test_what_was_read_by_a_name_that_led_elsewhere_is_not_told(
+    direct: Direct, work: Path, tmp_path: Path, mode: str, after: str
+) -> None:
+    """For as long as ripgrep reads, the name means another file: nothing of that one is told, be
+    it that the name is back by then, gone, or a link."""
+    secret = tmp_path / "secret"
+    secret.write_text("x\nTOKEN=1\n")
+    target = work / "t"
+    target.write_text("plain\n")
+    names = {"t": f"'{target}'", "s": f"'{secret}'"}
+    grep = racing(tmp_path, "cp {s} {t}".format(**names), after.format(**names))
+    with direct.decided(".") as run:
+        result = await run(grep, pattern="TOKEN", mode=mode)
+    assert "TOKEN" not in result.text
+    assert len(result.content) == 1
+    assert (result.structured["files"], result.structured["matches"]) == (0, 0)
+    assert ("search again" in result.text) is ("printf" in after)
+
+
+@pytest.mark.parametrize("mode", ["content", "files", "count"])
+async def test_a_directory_on_the_way_that_became_a_link_is_not_gone_through(
+    direct: Direct, work: Path, tmp_path: Path, mode: str
+) -> None:
+    """What is found through it is outside; what is beside it is shown."""
+    tree(tmp_path / "outside", a_txt="foo")
+    tree(work, sub__a_txt="foo", z_txt="foo")
+    after = f"rm -r '{work}/sub'; ln -s '{tmp_path}/outside' '{work}/sub'"
+    with direct.decided(".") as run:
+        result = await run(racing(tmp_path, "", after), pattern="foo", mode=mode)
+    assert "sub" not in result.text
+    assert found(result).startswith("z.txt")
+
+
+@pytest.mark.parametrize("mode", ["content", "files", "count"])
+async def test_a_file_that_another_program_writes_on_is_told_as_that(
+    direct: Direct, work: Path, tmp_path: Path, mode: str
+) -> None:
+    """Lines that were added before the match move it; lines behind it change nothing."""
+    tree(work, a_txt="x\nfoo\n", b_txt="foo\n")
+    after = f"printf 'y\\nx\\nfoo\\n' > '{work}/a.txt'; echo x >> '{work}/b.txt'"
+    with direct.decided(".") as run:
+        result = await run(racing(tmp_path, "", after), pattern="foo", mode=mode)
+    assert found(result).startswith("b.txt")
+    assert "a.txt" not in found(result)
+    assert "1 file is left out, changed during the search: search again" in head(result)
+    assert result.structured["complete"] is False
+
+
+@pytest.mark.parametrize("mode", ["content", "files", "count"])
+async def test_every_kind_of_text_is_proven(run: Run, work: Path, mode: str) -> None:
+    """Marks, UTF-16, bytes that are none, no end of line, context, matches over several lines."""
+    (work / "a").write_bytes("\ufeffone\nfoo 한\ud800\nx\n".encode("utf-16-le", "surrogatepass"))
+    (work / "b").write_bytes(b"\xef\xbb\xbfone\nfoo\n")
+    (work / "c").write_bytes(b"\xff\xe9\nfoo\r\n\r\nfoo")
+    (work / "d").write_bytes("\ufefffoo\nfoo".encode("utf-16-be") + b"\0")
+    context = {"context": 2} if mode == "content" else {}
+    for more in ({}, {"multiline": True}, {"ignore_case": True}):
+        result = await run("Grep", pattern="foo", mode=mode, **context, **more)
+        assert result.structured["files"] == 4
+        assert "left out" not in result.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -336,9 +422,7 @@ async def test_without_ripgrep_it_says_what_to_install(
     direct: Direct, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the name that pip knows."""
-    from lockgate.builtin.files.ripgrep import locate
-
-    with pytest.raises(FileProblem, match=r"pip install 'lockgate\[search\]'"):
+    with pytest.raises(FileProblem, match=r"pip install '\.\[search\]'"):
         locate(str(work), package="there-is-no-such-package")
     rg = work / "rg"
     rg.write_text("#!/bin/sh\n")

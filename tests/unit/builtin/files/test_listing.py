@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lockgate.builtin.files.blocking import Stop, Stopped
-from lockgate.builtin.files.listing import View, check_unmoved, parted
-from lockgate.builtin.files.problem import FileProblem
+from lockgate.builtin.files.listing import View, parted
 from lockgate.rules.path import PathPattern
 from lockgate.tools.subject import ResolvedPath, Subjects
 
@@ -50,14 +48,3 @@ def test_sorting_names_out_stops_when_told_to() -> None:
     stop.set()
     with pytest.raises(Stopped):
         parted([b"x"], view(), stop)
-
-
-def test_a_link_that_came_while_searching_shows_nothing(tmp_path: Path) -> None:
-    """On the way to any of the files that have a match."""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x").touch()
-    root = replace(ROOT, real=str(tmp_path))
-    check_unmoved(["a/x"], root, Stop())
-    (tmp_path / "b").symlink_to("a")
-    with pytest.raises(FileProblem, match="replaced by links"):
-        check_unmoved(["a/x", "b/x"], root, Stop())
