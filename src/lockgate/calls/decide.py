@@ -269,7 +269,7 @@ def _by_given(registered: Registered, question: Question, facts: Facts) -> Verdi
     if not given.answer.approved:
         return refusals.said_no(registered, question.reasons, given.answer)
     if given.digest != question.digest:
-        return refusals.tool_changed(registered, "the arguments")
+        return refusals.tool_changed(registered, "what the arguments lead to")
     if not covers(given.concerns, question.reasons):
         return None
     return Run(registered, question.reasons, given.answer, given, facts.unknowns, facts.subjects)

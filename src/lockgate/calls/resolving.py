@@ -36,6 +36,9 @@ _Resolver: TypeAlias = Callable[[str, Environment], Resolved]
 
 REDIRECTION: Final = "redirection"
 """What the files are called that a shell line redirects to: they are no argument of the call."""
+INPUT: Final = "input redirection"
+"""The same of those that it reads from."""
+_UNKNOWN: Final = "is not known before the line runs"
 _MOST: Final = 1000
 """Texts of one argument that are resolved: each asks the file system."""
 
@@ -72,9 +75,7 @@ def resolve(
                 *[resolver(text, environment) for text in texts[:_MOST]],
                 *[_one_too_many(text) for text in texts[_MOST:]],
             )
-    written = _redirections(declared, found, environment)
-    if written:
-        found[REDIRECTION] = written
+    found.update(_redirections(declared, found, environment))
     subjects = Subjects(found, about.withheld, _onward(declared, about, arguments))
     barred = barred_below((path for _, path in subjects.paths), environment)
     if barred is not None and declared:
@@ -84,22 +85,25 @@ def resolve(
 
 def _redirections(
     declared: tuple[Subject, ...], found: Mapping[str, Resolved], environment: Environment
-) -> tuple[ResolvedPath, ...]:
-    """The files that a shell line says it writes to, from the directory that it runs in."""
+) -> Mapping[str, Resolved]:
+    """The files that a shell line redirects to and from, from the directory that it runs in."""
     line = next((found.get(s.parameter) for s in declared if s.kind is SubjectKind.COMMAND), None)
     if line is None:
-        return ()
+        return {}
     from lockgate.rules.command.line import Analysis
 
     if not isinstance(line, Analysis):
-        return ()
+        return {}
     places = (found.get(s.parameter) for s in declared if s.kind is SubjectKind.PATH)
     place = next((p for p in places if isinstance(p, ResolvedPath) and p.problem is None), None)
     if place is not None:
         environment = msgspec.structs.replace(environment, cwd=Path(place.real))
-    # A ~ that is left in a name was quoted, and means itself.
-    names = [f"./{name}" if name.startswith("~") else name for name in line.writes[:_MOST]]
-    return tuple([resolve_path(name, environment) for name in names])
+    written = [resolve_path(name, environment) for name in line.writes[:_MOST]]
+    written += [ResolvedPath(word, "", "", None, problem=_UNKNOWN) for word in line.unknown[:_MOST]]
+    # What reads a control file changes nothing.
+    read = [replace(resolve_path(name, environment), control=None) for name in line.reads[:_MOST]]
+    told = {REDIRECTION: tuple(written), INPUT: tuple(read)}
+    return {name: paths for name, paths in told.items() if paths}
 
 
 def _onward(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from lockgate.calls.resolving import INPUT, REDIRECTION
 from lockgate.decision import Reason
 from lockgate.policy.places import unplaced
 from lockgate.rules.path import PathPattern
@@ -47,18 +48,25 @@ def resolutions(subjects: Subjects) -> tuple[Reason, ...]:
     return (*lying, *unplaced(subjects), *left_out)
 
 
-def real_paths(subjects: Subjects) -> Mapping[str, str]:
+def real_paths(subjects: Subjects, arguments: Mapping[str, Any]) -> Mapping[str, str]:
     """By argument, what its paths and addresses really are, where that is not what is written.
 
     Of an address the host counts: letters of other scripts can look like those of another name.
+    Of what a shell line redirects, also what only the shell will know.
     """
     found: dict[str, str] = {}
     for name, resolved in subjects.by_name.items():
         if isinstance(resolved, ResolvedUrl) and resolved.host not in resolved.given.lower():
             found[name] = resolved.text
     for name, path in subjects.paths:
-        if path.real and path.real != path.given:
-            real = path.real.replace("\n", "\\n")  # or one path would be shown as two
+        beside = name in (REDIRECTION, INPUT)
+        if name not in arguments and not beside:
+            continue  # its default, of which nobody wrote anything else
+        real = path.real
+        if beside and path.problem is not None:
+            real = f"({path.problem}) {path.given}"
+        if real and real != path.given:
+            real = real.replace("\n", "\\n")  # or one path would be shown as two
             found[name] = f"{found[name]}\n{real}" if name in found else real
     return found or _NOTHING
 

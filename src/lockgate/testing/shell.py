@@ -80,7 +80,12 @@ class ShellRoad(Road):
             [Bash(environ, shell)],
             rules=RuleSet((*read, *rules)),
             attended=attended,
-            environment=Environment(self.work, roots=(self.work,), barred=(state,)),
+            environment=Environment(
+                self.work,
+                roots=(self.work,),
+                barred=(state,),
+                home=Path(environ["HOME"]) if "HOME" in environ else None,
+            ),
         )
 
     async def line(self, command: str, *, attended: bool = True, **arguments: Any) -> ToolResult:

@@ -17,7 +17,7 @@ from tree_sitter import Language, Node, Parser
 from lockgate.rules.command.command import Command
 from lockgate.rules.command.doubt import Doubt
 from lockgate.rules.command.plain import is_assignment, read_plain
-from lockgate.rules.command.words import OPEN, Word, beginning, unquote
+from lockgate.rules.command.words import OPEN, Word, beginning, file_named, unquote
 
 LANGUAGE: Final = Language(tree_sitter_bash.language())
 MAX_DEPTH: Final = 100
@@ -57,7 +57,7 @@ _CLOSES: Final = frozenset({">&-", "<&-"})
 class GrammarReading:
     """What the tree of one line says. Made by `read_grammar`, then only looked at."""
 
-    __slots__ = ("_source", "commands", "doubts", "scripts", "writes")
+    __slots__ = ("_source", "commands", "doubts", "reads", "scripts", "unknown", "writes")
 
     def __init__(self, source: bytes) -> None:
         self.commands: list[Command] = []
@@ -66,7 +66,12 @@ class GrammarReading:
         self.scripts: list[str] = []
         """Lines to be read for themselves, where the tree does not look into the text."""
         self.writes: list[str] = []
-        """Files that redirections write to, where their names are known."""
+        """Files that redirections write to, where their names are known: a `~` at the beginning is
+        one that the shell expands."""
+        self.reads: list[str] = []
+        """The same of those that they read from."""
+        self.unknown: list[str] = []
+        """The others, as they are written."""
         self._source = source
 
     def look(self, node: Node, depth: int) -> None:
@@ -89,7 +94,7 @@ class GrammarReading:
         if kind == "redirected_statement" and self._redirected(node, depth):
             return
         if kind == "file_redirect":
-            self._written(node)
+            self._redirect(node)
         if kind == "heredoc_body" and b"`" in self._source[node.start_byte : node.end_byte]:
             body = self._source[node.start_byte : node.end_byte].decode()
             self.scripts += _BACKTICKS.findall(body)
@@ -145,17 +150,20 @@ class GrammarReading:
             self.commands.append(Command((OPEN, *words), certain=False))
         return True
 
-    def _written(self, node: Node) -> None:
-        """Note the file that a redirection writes to."""
+    def _redirect(self, node: Node) -> None:
+        """Note the file that a redirection writes to or reads from."""
         target = node.child_by_field_name("destination")
         if target is None or any(child.type in _CLOSES for child in node.children):
             return
-        operator = self._source[node.start_byte : target.start_byte]
+        operator = self._source[node.start_byte : target.start_byte].rstrip()
         raw = self._source[target.start_byte : target.end_byte].decode()
-        copies = operator.rstrip().endswith(b"&") and raw.isdigit()
-        name = unquote(raw)
-        if b">" in operator and not copies and name:
-            self.writes.append(name)
+        if target.type == "process_substitution" or (operator.endswith(b"&") and raw.isdigit()):
+            return
+        name = file_named(raw)
+        if name is None:
+            self.unknown.append(raw)
+        elif name:
+            (self.writes if b">" in operator else self.reads).append(name)
 
     def _add(self, words: list[Word]) -> None:
         if not words:

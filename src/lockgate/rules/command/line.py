@@ -48,6 +48,8 @@ no character."""
 _MISREAD: Final = frozenset({Doubt.UNPLACED, Doubt.READINGS, Doubt.EVALUATION})
 """Where the grammar may have taken commands for something else: `((rm x); ls)` is no arithmetic."""
 _NAME: Final = re.compile(r"[^\s;|&(){}<>`$'\"\\!]+")
+_SETS_HOME: Final = re.compile(r"(?<![$\w])(?<!\$\{)HOME\b")
+"""A line that may set it, or take it away."""
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]")
 """No argument can hold it."""
 
@@ -61,7 +63,12 @@ class Analysis:
     doubts: frozenset[Doubt]
     """Why it has to be asked about, whatever its commands are."""
     writes: tuple[str, ...] = field(default=(), repr=False)
-    """Files that its redirections write to, as they are named, as far as that is known."""
+    """Files that its redirections write to, as far as that is known, as they are named: a `~` at
+    the beginning is the home directory."""
+    reads: tuple[str, ...] = field(default=(), repr=False)
+    """The same of those that they read from."""
+    unknown: tuple[str, ...] = field(default=(), repr=False)
+    """What its redirections name and only the shell will know, as it is written."""
 
     @property
     def certain(self) -> tuple[Command, ...]:
@@ -75,8 +82,16 @@ def analyse(line: str) -> Analysis:
     gathered.line(line, 0)
     if not gathered.commands:
         gathered.doubts.add(Doubt.NOTHING)
+    writes, reads = dict.fromkeys(gathered.writes), dict.fromkeys(gathered.reads)
+    unknown = dict.fromkeys(gathered.unknown)
+    if _SETS_HOME.search(line):
+        unknown.update(dict.fromkeys(name for name in (*writes, *reads) if name.startswith("~")))
     return Analysis(
-        tuple(gathered.commands), frozenset(gathered.doubts), tuple(dict.fromkeys(gathered.writes))
+        tuple(gathered.commands),
+        frozenset(gathered.doubts),
+        tuple([name for name in writes if name not in unknown]),
+        tuple([name for name in reads if name not in unknown]),
+        tuple(unknown),
     )
 
 
@@ -87,6 +102,8 @@ class _Gathered:
         self.commands: dict[Command, None] = {}
         self.doubts: set[Doubt] = set()
         self.writes: list[str] = []
+        self.reads: list[str] = []
+        self.unknown: list[str] = []
 
     def line(self, text: str, depth: int) -> None:
         if depth > MAX_NESTING or len(text) > MAX_LENGTH or _signs(text) > MAX_SIGNS:
@@ -101,6 +118,8 @@ class _Gathered:
         plain = read_plain(text)
         self.doubts |= grammar.doubts
         self.writes += grammar.writes
+        self.reads += grammar.reads
+        self.unknown += grammar.unknown
         found = grammar.commands
         if plain is None:
             if not grammar.doubts:

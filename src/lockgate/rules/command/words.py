@@ -94,6 +94,18 @@ def unquote(raw: str) -> str | None:
     return "".join(found)
 
 
+def file_named(raw: str) -> str | None:
+    """The file that one word of a line names, without its quotes; None if the shell has to expand
+    more than a `~` or `~/` at its beginning. Only such a one begins with `~` in the result."""
+    if raw == "~":
+        return raw
+    if raw.startswith("~/"):
+        rest = unquote(raw[1:])
+        return None if rest is None else f"~{rest}"
+    name = unquote(raw)
+    return f"./{name}" if name is not None and name.startswith("~") else name
+
+
 def beginning(raw: str) -> str:
     """How a word that the shell expands begins, without its quotes, as far as can be read."""
     found: list[str] = []

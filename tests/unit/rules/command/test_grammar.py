@@ -117,7 +117,9 @@ def test_words_behind_a_redirection_of_no_command_may_be_anybodys() -> None:
         ("$(a >x)", ["x"]),
         ("a 2>&1 >&2 2>&- <x", []),
         ("a >$x", []),
-        ("a >~/x", []),
+        ("a >~/x", ["~/x"]),
+        ("a >'~/x'", ["./~/x"]),
+        ("a >~root/x", []),
         ("a <<<x", []),
     ],
 )
