@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 from array import array
+from collections.abc import Mapping
 from typing import Final
 
-_UTF_16: Final = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+_UTF_16: Final[Mapping[bytes, str]] = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 _UTF_8_MARK: Final = b"\xef\xbb\xbf"
 
 
