@@ -29,6 +29,11 @@ Carry: TypeAlias = Callable[[int], Mapping[str, str] | None]
 MAX_PAGES = 1000
 """Pages of one list that are read; a server that has more is taken for one that never ends."""
 
+MAX_TOOLS = 2000
+"""Definitions of one list that are looked at. The largest servers that are known have a few hundred
+tools, and no model can choose from more than that; each costs about 1 ms and 80 KB to be checked,
+compiled and kept, which a stranger is not to spend without an end."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListedTools:
@@ -59,16 +64,25 @@ class ToolClient:
 
         A page that fails is an error, never a silently short list (PB-141). A cursor is sent back
         byte for byte; an empty one is followed once, and one that comes a second time ends the list
-        with a remark (PB-140). Raises `PeerError`.
+        with a remark (PB-140). Of more than `MAX_TOOLS` definitions the first are used, with a
+        remark. Raises `PeerError`.
         """
         pages: list[ToolPage] = []
+        room = MAX_TOOLS
         seen: set[str] = set()
         cursor: str | None = None
         remarks: list[str] = []
         while True:
-            page = await self._page(cursor, len(pages) + 1)
+            page = await self._page(cursor, len(pages) + 1, room)
             pages.append(page)
+            room -= len(page.tools) + len(page.left_out)
             cursor = page.next_cursor
+            if page.beyond or (not room and cursor is not None):
+                remarks.append(
+                    f"lists more than {MAX_TOOLS} tools: the first {MAX_TOOLS} are used, and the "
+                    "others are not looked at"
+                )
+                break
             if cursor is None:
                 break
             if cursor in seen:
@@ -137,12 +151,12 @@ class ToolClient:
             )
         return result
 
-    async def _page(self, cursor: str | None, number: int) -> ToolPage:
+    async def _page(self, cursor: str | None, number: int, room: int) -> ToolPage:
         connection = self._session.connection
         dialect = connection.dialect
         raw = await connection.ask(lambda id: dialect.list_tools(id, cursor))
         try:
-            return parse_tools_page(raw)
+            return parse_tools_page(raw, room)
         except Unreadable as problem:
             what = f"page {number} of its list of tools" if number > 1 else "its list of tools"
             raise self._malformed(f"sent {what} as {problem.reason}") from None
@@ -173,7 +187,7 @@ def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
                 repeated[tool.name] = None
             else:
                 first[tool.name] = _disputed(held)
-                left_out[LeftOut(tool.name, _OTHER)] = None
+                left_out[LeftOut(f"a second definition of {tool.name}", _OTHER)] = None
         for entry in page.left_out:
             if entry.tool.startswith("tool ") and number > 1:
                 entry = LeftOut(f"{entry.tool} of page {number}", entry.reason)
@@ -191,7 +205,7 @@ def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
     )
 
 
-_OTHER = "is listed again with another definition: only the first is used, without its claims"
+_OTHER = "differs from the first, which is used without its claims"
 """Of the second one: a server that contradicts itself is no word to go by."""
 
 

@@ -58,10 +58,14 @@ class ToolPage(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
     ttl_ms: int | None = None
     """Milliseconds the page stays fresh (2026-07-28, Caching); None if the server says nothing."""
+    beyond: int = 0
+    """Definitions that were not looked at, because there are too many."""
 
 
-def parse_tools_page(raw: bytes | msgspec.Raw) -> ToolPage:
-    """Read the answer to `tools/list`. Raises `Unreadable` if there is no array of tools in it.
+def parse_tools_page(raw: bytes | msgspec.Raw, most: int | None = None) -> ToolPage:
+    """Read the answer to `tools/list`, of its definitions the first `most`.
+
+    Raises `Unreadable` if there is no array of tools in it.
 
     A tool is left out if it is no object, if its name is no string or empty, and if its
     `inputSchema` is there but can not be the schema of an object: null, true, an array, a string;
@@ -82,7 +86,8 @@ def parse_tools_page(raw: bytes | msgspec.Raw) -> ToolPage:
         raise Unreadable(f"a list of tools with {what}")
     tools: list[ListedTool] = []
     left_out: list[LeftOut] = []
-    for position, definition in enumerate(cast("list[Any]", listed), 1):
+    definitions = cast("list[Any]", listed)
+    for position, definition in enumerate(definitions[:most], 1):
         judged = _judge(definition, position)
         if isinstance(judged, LeftOut):
             left_out.append(judged)
@@ -92,7 +97,8 @@ def parse_tools_page(raw: bytes | msgspec.Raw) -> ToolPage:
     if cursor is not None and not isinstance(cursor, str):
         remarks += (f"nextCursor is {kind_of(cursor)}, not a string: the list ends here",)
         cursor = None
-    return ToolPage(tuple(tools), tuple(left_out), cursor, remarks, read_ttl(result))
+    beyond = 0 if most is None else max(0, len(definitions) - most)
+    return ToolPage(tuple(tools), tuple(left_out), cursor, remarks, read_ttl(result), beyond)
 
 
 def read_tool(definition: Any) -> ListedTool | LeftOut:

@@ -10,7 +10,7 @@ from lockgate.content import Text
 from lockgate.errors import Fate, Fault, PeerError
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.session import ServerSession
-from lockgate.mcp.client.tools import ToolClient
+from lockgate.mcp.client.tools import MAX_TOOLS, ToolClient
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer, When, tool
@@ -117,8 +117,8 @@ async def test_equal_repeats_are_one_tool_and_unequal_ones_believe_nothing(
     _lists(server, {**first, "nextCursor": "2"}, second)
     listed = await ToolClient(session).list()
     same, disputed = listed.tools
-    assert [(left.tool, left.reason[:36]) for left in listed.left_out] == [
-        ("b", "is listed again with another definit")
+    assert [(left.tool, left.reason) for left in listed.left_out] == [
+        ("a second definition of b", "differs from the first, which is used without its claims")
     ]
     assert listed.remarks == ("listed more than once, each time the same: 'a'",)
     assert (same.name, same.claims.read_only, same.claims.remarks) == ("a", True, ())
@@ -215,3 +215,35 @@ async def test_a_modern_server_that_asks_for_input_first_is_told_so() -> None:
         await ToolClient(session).call("t", {})
     assert (caught.value.fault, caught.value.fate) == (Fault.UNSUPPORTED, Fate.ANSWERED)
     await session.close()
+
+
+@pytest.mark.parametrize("size", [MAX_TOOLS + 5, MAX_TOOLS, 300])
+async def test_tools_without_end_are_bounded(
+    server: LoopServer, session: ServerSession, size: int
+) -> None:
+    """In one page or in many, usable or not: the first are used, in one remark for all others."""
+    for part in (size, MAX_TOOLS // 2):
+        names = [tool(f"t{n}") if n % 3 else {"name": ""} for n in range(MAX_TOOLS + 5)]
+        pages = [
+            {"tools": names[at : at + part], "nextCursor": str(at)}
+            for at in range(0, len(names), part)
+        ]
+        pages[-1].pop("nextCursor")
+        _lists(server, *pages)
+        listed = await ToolClient(session).list()
+        assert [found.name for found in listed.tools] == [
+            f"t{n}" for n in range(MAX_TOOLS) if n % 3
+        ]
+        assert listed.remarks == (
+            f"lists more than {MAX_TOOLS} tools: the first {MAX_TOOLS} are used, and the others "
+            "are not looked at",
+        )
+
+
+async def test_just_as_many_tools_as_are_looked_at(
+    server: LoopServer, session: ServerSession
+) -> None:
+    """Nothing is said where nothing is left out."""
+    _lists(server, {"tools": [tool(f"t{n}") for n in range(MAX_TOOLS)]})
+    listed = await ToolClient(session).list()
+    assert (len(listed.tools), listed.remarks) == (MAX_TOOLS, ())
