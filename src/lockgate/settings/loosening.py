@@ -10,7 +10,12 @@ from typing import Any, Final
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.rules.pattern import PatternError, parse_pattern
-from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram
+from lockgate.settings.config import (
+    AgentSettings,
+    ApprovalSettings,
+    ApproverProgram,
+    AuditSettings,
+)
 from lockgate.settings.entries import RuleText
 from lockgate.settings.expansion import has_reference
 from lockgate.settings.reading import Draft, Given
@@ -40,7 +45,7 @@ def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
         *_of_roots(draft, own),
         *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
         *_of_agent(_section(draft, "agent"), _section(own, "agent")),
-        *_of_audit(_section(draft, "audit")),
+        *_of_audit(_section(draft, "audit"), _section(own, "audit")),
         *_of_permissions(_section(draft, "permissions"), _section(own, "permissions")),
     )
 
@@ -114,9 +119,9 @@ def _of_approvals(found: Draft, own: Draft) -> Iterator[str]:
 
 def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
     default = AgentSettings()
-    ceiling = _value(found, "ceiling", None)
-    if ceiling is SideEffectLevel.MUTATING:
-        before = _value(own, "ceiling", default.ceiling)
+    before = _value(own, "ceiling", default.ceiling)
+    ceiling = _value(found, "ceiling", before)
+    if ceiling is SideEffectLevel.MUTATING and before is not ceiling:
         yield "set the ceiling to mutating" + _against(own, "ceiling", f"has {before.value}")
     # A narrower offer loosens nothing; without one of the person's own every tool is offered.
     offered: tuple[str, ...] | None = _value(own, "offer", default.offer)
@@ -133,11 +138,23 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
         yield f"tell the model: {text}" + (f" and {rest} more characters" if rest > 0 else "")
 
 
-def _of_audit(found: Draft) -> Iterator[str]:
+def _of_audit(found: Draft, own: Draft) -> Iterator[str]:
     if _value(found, "content", False) is not False:
         yield "write the values of arguments into the record of calls"
-    if "keep" in found:
-        yield "change how long records of calls are kept"
+    before = _value(own, "keep", AuditSettings().keep)
+    after = _value(found, "keep", before)
+    if after != before:
+        whose = "your own configuration says" if "keep" in own else "without it"
+        yield f"keep records of calls {_time(after)} ({whose} {_time(before)})"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "forever"
+    for unit, size in (("d", 86_400), ("h", 3600), ("m", 60)):
+        if seconds % size == 0:
+            return f"for {seconds / size:.0f}{unit}"
+    return f"for {seconds:g}s"
 
 
 def _of_permissions(found: Draft, own: Draft) -> Iterator[str]:

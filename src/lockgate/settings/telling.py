@@ -48,8 +48,12 @@ _DECIDES: Final = re.compile(
     r"|LOCPATH|BASH|GLIBC|XDG|npm_config).*|CLASSPATH|ENV|ZDOTDIR|IFS|PS4|PROMPT_COMMAND|SHELL|SHELLOPTS"
     r"|HOME|TMPDIR|EDITOR|VISUAL|PAGER|MANPAGER|BROWSER|LESSOPEN|LESSCLOSE|COMSPEC|PATHEXT|SYSTEMROOT"
     r"|.*_(?:PATH|COMMAND|CMD|OPTIONS|OPTS|ARGS|FLAGS|PRELOAD|PROGRAM|EXECUTABLE|BIN|SCRIPT|SHELL"
-    r"|ASKPASS|EDITOR|PAGER|PROXY|REGISTRY|INDEX|INDEX_URL|PLUGIN|PLUGINS|MODULE|MODULES|HOOK|HOOKS)"
-    r"|(?:HTTPS?|ALL|FTP)_PROXY",
+    r"|ASKPASS|EDITOR|PAGER|PROXY|REGISTRY|INDEX|INDEX_URL|PLUGIN|PLUGINS|MODULE|MODULES|HOOK|HOOKS"
+    r"|CONF|CONFIG|PROFILE|ENVIRON|INIT|STARTUP|HOME|DIR|DIRS|FILE|FILES|ROOT|PREFIX|LIB|LIBS|ENGINES)"
+    r"|(?:HTTPS?|ALL|FTP)_PROXY"
+    # Programs of many kinds take orders from these: places of files, and options.
+    r"|KUBECONFIG|M(?:AKE)?FLAGS|GNUMAKEFLAGS|MAKEFILES|[A-Z]+FLAGS|(?:[A-Z_]+)?RC(?:FILE)?"
+    r"|OPENSSL_.*|R_.*|CONFIG|CONFIG_SITE|CC|CXX|CPP|LD|AR|MAKE",
     re.IGNORECASE,
 )
 _HOLDS_SECRET: Final = re.compile(r".*(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)", re.IGNORECASE)
@@ -132,14 +136,21 @@ def told_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def folded(text: str, *, room: int = ROOM) -> tuple[str, ...]:
-    """`text` in lines of at most `room` columns; all but the first begin with a mark."""
+    """`text` in lines of at most `room` columns; all but the first begin with a mark.
+
+    Where a word is not half a line long, it is not broken.
+    """
     lines: list[str] = []
     line, width = "", 0
     for char in text:
         taken = width_of(char)
         if width + taken > room:
-            lines.append(line)
-            line, width = _MORE, len(_MORE)
+            end = line.rfind(" ") + 1
+            if char == " " or end <= room // 2:
+                end = len(line)
+            lines.append(line[:end])
+            line = _MORE + line[end:]
+            width = width_of(line)
         line += char
         width += taken
     return (*lines, line)

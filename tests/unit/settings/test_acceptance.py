@@ -74,7 +74,6 @@ def test_the_refusal_says_what_the_file_would_do(found: Layers, environ: dict[st
         "believe what git says of its own tools",
         "take its own word on tools of git: git_log",
         "ask about destructive calls only",
-        "set the ceiling to mutating",
         "allow mcp__git__git_commit without asking you",
     )
     for line in (str(start), *error.pending.loosens):

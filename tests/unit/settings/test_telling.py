@@ -79,6 +79,14 @@ def test_arguments_stay_apart() -> None:
         ("GIT_SSH_COMMAND", "evil", "GIT_SSH_COMMAND=evil"),
         ("BASH_ENV", "x.sh", "BASH_ENV=x.sh"),
         ("npm_config_registry", "http://evil", "npm_config_registry=http://evil"),
+        ("OPENSSL_CONF", "./evil.cnf", "OPENSSL_CONF=./evil.cnf"),
+        ("R_PROFILE", "x.R", "R_PROFILE=x.R"),
+        ("MAKEFLAGS", "--eval=x", "MAKEFLAGS=--eval=x"),
+        ("CFLAGS", "-fplugin=x.so", "CFLAGS=-fplugin=x.so"),
+        ("KUBECONFIG", "k.yaml", "KUBECONFIG=k.yaml"),
+        ("AWS_CONFIG_FILE", "./aws", "AWS_CONFIG_FILE=./aws"),
+        ("CURL_HOME", "/x", "CURL_HOME=/x"),
+        ("INPUTRC", "/x", "INPUTRC=/x"),
         ("ANY", "${AWS_SECRET}", "ANY=${AWS_SECRET}"),
         ("ANY", "value", "ANY"),
         ("API_TOKEN", "SEKRET", "API_TOKEN"),
@@ -109,3 +117,10 @@ def test_folding_loses_nothing(text: str) -> None:
     assert all(width_of(line) <= 20 for line in (first, *rest))
     assert all(line.startswith("  | ") for line in rest)
     assert first + "".join(line.removeprefix("  | ") for line in rest) == text
+
+
+def test_names_are_not_broken_where_a_line_has_room() -> None:
+    """A word goes to the next line whole, unless it is longer than half of one."""
+    told = folded("bring tools: alpha, beta, gamma-delta, and epsilon", room=24)
+    assert told == ("bring tools: alpha, ", "  | beta, gamma-delta, ", "  | and epsilon")
+    assert folded("a " + "b" * 40, room=20)[0] == "a " + "b" * 18
