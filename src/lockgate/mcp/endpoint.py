@@ -5,6 +5,7 @@ Trust, verdicts and requirements live in `mcp.host.settings`.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,18 @@ from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 
 from lockgate.web.target import LocationError, Target, read_target
+
+_LOADS: Final = frozenset(
+    {"PATH", "BASH_ENV", "ENV", "SHELL", "CLASSPATH", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"}
+    | {"_JAVA_OPTIONS", "NODE_OPTIONS", "NODE_PATH", "PERL5LIB", "PERL5OPT", "RUBYLIB", "RUBYOPT"}
+    | {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT"}
+    | {"PYTHONUSERBASE", "VIRTUAL_ENV", "GEM_PATH", "GEM_HOME", "LUA_PATH", "LUA_CPATH"}
+    | {"PHP_INI_SCAN_DIR", "PHPRC", "DOTNET_STARTUP_HOOKS", "R_PROFILE", "R_PROFILE_USER"}
+    | {"OPENSSL_CONF", "OPENSSL_MODULES", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EXEC_PATH"}
+)
+_LOADS_BEGIN: Final = ("LD_", "DYLD_", "GIT_CONFIG")
+"""Variables that decide which program runs, or what code it loads, by the whole name or by how it
+begins. None is one in which secrets are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +40,9 @@ class StdioEndpoint:
     cwd_said: bool = False
     """Whether the operator said so, and with it where the server's relative paths start; else
     `cwd` is only where it happens to be started."""
+    project: Path | None = None
+    """The directory of the project that it belongs to: what lies in it is known by its place
+    there."""
 
     @property
     def network(self) -> str:
@@ -34,18 +50,49 @@ class StdioEndpoint:
         return "pipe"
 
     def identity(self) -> dict[str, object]:
-        """What a fingerprint covers: the command and its arguments, the names of the variables.
+        """What a fingerprint covers: the command and its arguments, the directory that was given
+        for it, the names of the variables, and a hash of each value that decides which program
+        runs or what it loads.
 
-        A program in the directory that it runs in is named from there, so that a project which
-        stands elsewhere has the same fingerprints.
+        What lies in the project is named from there, so that a project which stands elsewhere has
+        the same fingerprints.
         """
-        return {"command": self._program(), "args": list(self.args), "env": sorted(self.env)}
+        found: dict[str, object] = {
+            "command": self._program(),
+            "args": list(self.args),
+            "env": sorted(self.env),
+        }
+        if self.cwd_said and self.cwd is not None and self.cwd != self.project:
+            found["cwd"] = _placed(self.cwd, self.project)
+        loads = {name: self._hash(value) for name, value in self.env.items() if _decides(name)}
+        if loads:
+            found["loads"] = loads
+        return found
 
     def _program(self) -> str:
         path = PurePath(self.command)
-        if self.cwd is None or not path.is_absolute() or not path.is_relative_to(self.cwd):
-            return self.command
-        return f"./{path.relative_to(self.cwd).as_posix()}"
+        return _placed(path, self.project or self.cwd) if path.is_absolute() else self.command
+
+    def _hash(self, value: str) -> str:
+        """Of a value in which the project's directory may stand."""
+        if self.project is not None:
+            parts = value.split(":")
+            value = ":".join(
+                _placed(PurePath(part), self.project) if part.startswith("/") else part
+                for part in parts
+            )
+        return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _placed(path: PurePath, project: PurePath | None) -> str:
+    """A path from the project, if it lies in it; else as it is."""
+    if project is None or not path.is_absolute() or not path.is_relative_to(project):
+        return str(path)
+    return f"./{path.relative_to(project).as_posix()}"
+
+
+def _decides(name: str) -> bool:
+    return name.upper() in _LOADS or name.upper().startswith(_LOADS_BEGIN)
 
 
 _FIELD_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -79,6 +126,9 @@ class HttpEndpoint:
     """The key of `client_cert`; None if it stands in the same file."""
     proxy: str | None = field(default=None, repr=False)
     """The address of a proxy; empty for none; None for what the environment names."""
+    project: Path | None = None
+    """The directory of the project that it belongs to: what lies in it is known by its place
+    there."""
 
     def __post_init__(self) -> None:
         target = self.target
@@ -105,9 +155,17 @@ class HttpEndpoint:
         return "tcp"
 
     def identity(self) -> dict[str, object]:
-        """What a fingerprint covers: the address without its secrets, the names of the headers."""
+        """What a fingerprint covers: the address without its secrets, the names of the headers,
+        and what decides who answers there: the proxy, the files of certificates."""
         names = sorted({name.lower() for name in self.headers})
-        return {"url": self.target.identity, "headers": names}
+        found: dict[str, object] = {"url": self.target.identity, "headers": names}
+        if self.proxy is not None:
+            found["proxy"] = read_target(self.proxy).identity if self.proxy else ""
+        files = {"ca": self.ca_file, "cert": self.client_cert, "key": self.client_key}
+        for name, file in files.items():
+            if file is not None:
+                found[name] = _placed(file, self.project)
+        return found
 
     def secrets(self) -> tuple[str, ...]:
         """What nothing that is said of this server may hold: every value of its headers, each

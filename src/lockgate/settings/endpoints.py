@@ -52,6 +52,7 @@ def endpoint_of(
             dict(value("env")),
             said or project_dir,
             cwd_said=said is not None,
+            project=project_dir,
         )
     kind = SseEndpoint if transport == "sse" else HttpEndpoint
     tls: Draft = value("tls")
@@ -64,6 +65,7 @@ def endpoint_of(
             files.get("clientCert"),
             files.get("clientKey"),
             value("proxy"),
+            project_dir,
         )
     except ValueError as error:
         findings.add(given.place, given.path, f'server "{name}": {error}')
