@@ -97,7 +97,7 @@ class UrlPattern:
         if self.path is None:
             return True
         ways = readings(resolved.path)
-        return ways is not None and all(self.path.matches(way) for way in ways)
+        return ways is not None and all(self.path.means(way) for way in ways)
 
     def catches(self, resolved: Resolved) -> Match:
         """How far an address is meant by a rule that has to hold.

@@ -6,6 +6,7 @@ climbs out of `/docs/` on one of them has to count as one that does.
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 from urllib.parse import quote, unquote_to_bytes
@@ -13,6 +14,10 @@ from urllib.parse import quote, unquote_to_bytes
 Way: TypeAlias = tuple[str, ...]
 """One reading: the parts between the slashes, decoded. A slash at the end is an empty last part."""
 
+_STRUCTURE: Final = "./\\%;?#"
+"""What parts of a path are told apart by, on one server or another."""
+_HARMLESS: Final = frozenset({"Pd", "Pi", "Pf"})
+"""Dashes and quotation marks: no server takes them for structure."""
 _DEPTH: Final = 6
 """How often an escape may be escaped again before the path counts as unreadable."""
 
@@ -42,6 +47,25 @@ def readings(path: str) -> frozenset[Way] | None:
             return frozenset(ways)
         path = decoded
     return None
+
+
+def is_odd(part: str) -> bool:
+    """Whether some server may take a decoded part for another name, or for structure.
+
+    Escapes that are none (`%u002e`), dots with blanks (which some cut off), and what is a dot or a
+    slash in other alphabets (full width, fractions, ...): what such a part means is not told.
+    """
+    if any(character in "%?#" for character in part):
+        return True
+    if part and not part.strip(" .+"):
+        return True
+    if part.isascii():
+        return False
+    folded = unicodedata.normalize("NFKC", part)
+    if any(folded.count(character) != part.count(character) for character in _STRUCTURE):
+        return True
+    kinds = {unicodedata.category(character) for character in part if not character.isascii()}
+    return any(kind[0] not in "LMN" and kind not in _HARMLESS for kind in kinds)
 
 
 def _decoded(path: str) -> str | None:
@@ -131,6 +155,12 @@ class PathGlob:
         if parts and parts[-1] is None:
             parts = (*parts[:-1], _Part(("", "")), None)
         return _fits(parts, way, strict=False)
+
+    def means(self, way: Way) -> bool:
+        """Whether it is exactly that, and nothing in it is odd that is not written here."""
+        written = {part.pieces[0] for part in self.parts if part and len(part.pieces) == 1}
+        odd = any(is_odd(part) for part in way if part not in written)
+        return not odd and self.matches(way)
 
     def reaches(self, way: Way) -> bool:
         """Whether it is what is written or lies below, whatever the letter case."""
