@@ -8,6 +8,9 @@ exception (S3-04). No message holds a secret or the value of an argument.
 from __future__ import annotations
 
 import enum
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +98,24 @@ class ConfigError(LockgateError):
 
     def __init__(self, *problems: Problem | str) -> None:
         self.problems = tuple(Problem(p) if isinstance(p, str) else p for p in problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__("\n".join(_folded(self.problems)))
+
+
+_INDEX = re.compile(r"\[\d+\]")
+_ALIKE = 10
+"""Findings that differ in nothing but where they are, of which each is told."""
+
+
+def _folded(problems: Sequence[Problem]) -> Iterator[str]:
+    """Every finding; of those that are alike the first, and how many more there are."""
+    alike = [(p.message, p.hint, p.file, _INDEX.sub("[]", p.path)) for p in problems]
+    total, told = Counter(alike), Counter[tuple[str, str | None, Path | None, str]]()
+    for problem, kind in zip(problems, alike, strict=True):
+        told[kind] += 1
+        if told[kind] <= _ALIKE:
+            yield str(problem)
+        if told[kind] == _ALIKE and total[kind] > _ALIKE:
+            yield f"  and {total[kind] - _ALIKE:,} more like this"
 
 
 class ContractError(LockgateError):

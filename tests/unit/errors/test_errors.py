@@ -85,3 +85,18 @@ def test_a_peer_error_knows_phase_fault_and_fate() -> None:
 def test_there_are_three_fates() -> None:
     """Not sent, answered, unknown; a fourth would be a lie."""
     assert {fate.value for fate in Fate} == {"not_sent", "answered", "unknown"}
+
+
+def test_findings_that_are_alike_are_told_once() -> None:
+    """Ten of them each, the rest as a number; all others as they are, and all are carried."""
+    many = [Problem("comes twice", path=f"builtin[{n}]") for n in range(40_000)]
+    other = Problem("is unknown", path="mcp")
+    error = ConfigError(*many, other)
+    lines = str(error).split("\n")
+    assert lines[9:] == [
+        "builtin[9]: comes twice",
+        "  and 39,990 more like this",
+        "mcp: is unknown",
+    ]
+    assert len(error.problems) == 40_001
+    assert str(ConfigError(*many[:10])).count("\n") == 9
