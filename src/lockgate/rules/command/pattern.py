@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from lockgate.rules.command.command import Command
-from lockgate.rules.command.plain import read_plain
+from lockgate.rules.command.plain import KEYWORDS, read_plain
 from lockgate.rules.matcher import Match
 from lockgate.tools.subject import SubjectKind
 
@@ -63,6 +63,11 @@ class CommandPattern:
         if body != body.strip():
             raise CommandPatternError("has a space before its end", "write `git:*` or `git *`")
         found = read_plain(body)
+        if body.split()[0] in KEYWORDS:
+            raise CommandPatternError(
+                "begins with a keyword of the shell, which is no command",
+                "write a rule for the command behind it; a keyword needs none",
+            )
         if found is None or "\n" in body:
             star = "*" in body
             raise CommandPatternError(

@@ -35,6 +35,8 @@ _CLOSES: Final = frozenset({"fi", "done", "}"})
 _REFUSED: Final = frozenset(
     {"case", "esac", "for", "select", "function", "coproc", "[[", "]]", "in"}
 )
+KEYWORDS: Final = _OPENS | _CLOSES | _REFUSED | {"time", "!"}
+"""Words that name no command where one could stand."""
 
 
 def is_assignment(raw: str) -> bool:

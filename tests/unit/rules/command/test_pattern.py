@@ -69,6 +69,14 @@ def test_patterns_that_mean_nothing_clear(text: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize("text", ["time:*", "time git:*", "if:*", "! git", "for:*"])
+def test_keywords_are_named_as_such(text: str) -> None:
+    """They are no commands; quoted they would be."""
+    with pytest.raises(CommandPatternError, match="keyword of the shell"):
+        CommandPattern.parse(text)
+    assert CommandPattern.parse("'time':*").words == ("time",)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "allowed"),
     [
