@@ -22,6 +22,7 @@ MAX_VIOLATIONS: Final = 50
 
 _Kind = jsonschema_rs.ValidationErrorKind
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MAX_KEY: Final = 64
 _MAX_OPTIONS: Final = 20
 _MAX_FORMS: Final = 3
@@ -134,9 +135,14 @@ def _mend(error: jsonschema_rs.ValidationError, types: Sequence[str]) -> str:
     if isinstance(found, str):
         if found[:1] in ("{", "[") and not {"object", "array"}.isdisjoint(types):
             return "; send the value itself, not its JSON text"
-        if not {"integer", "number", "boolean"}.isdisjoint(types):
+        if not {"integer", "number", "boolean"}.isdisjoint(types) and _is_one(found):
             return "; write it without quotes"
     return ""
+
+
+def _is_one(text: str) -> bool:
+    """Whether a text says a number, true or false, and would be one without its quotes."""
+    return text.strip().lower() in ("true", "false") or _NUMBER.fullmatch(text.strip()) is not None
 
 
 def _path(parts: Sequence[str | int]) -> str:

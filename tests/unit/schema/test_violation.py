@@ -103,7 +103,9 @@ MENDING: tuple[tuple[Any, Any, str], ...] = (
     ({"type": "object"}, '{"x": 1}', "not a string; send the value itself, not its JSON text"),
     ({"type": "array"}, "[1]", "not a string; send the value itself, not its JSON text"),
     ({"type": "integer"}, "5", "not a string; write it without quotes"),
+    ({"type": "number"}, " -1.5e3", "not a string; write it without quotes"),
     ({"type": "boolean"}, "false", "not a string; write it without quotes"),
+    ({"type": "integer"}, "abc", "must be an integer, not a string"),
 )
 
 
