@@ -46,6 +46,15 @@ def span(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
+def left(seconds: float) -> str:
+    """How much time is left, in one word, to the nearest: of seven days it is `7d` at first."""
+    for unit, finer in ((_DAY, _HOUR), (_HOUR, _MINUTE), (_MINUTE, 1)):
+        if seconds >= unit - finer / 2:
+            seconds = round(seconds / unit) * unit
+            break
+    return span(seconds)
+
+
 def screen_width() -> int:
     """Columns for a question."""
     return min(shutil.get_terminal_size((80, 24)).columns, MAX_WIDTH)
@@ -61,7 +70,7 @@ def print_waiting(tickets: Sequence[Ticket], unknowns: Sequence[Standing], now: 
                 ticket.tool,
                 "yes" if ticket.destructive else "no",
                 f"{span(now - ticket.created)} ago",
-                span(ticket.expires - now),
+                left(ticket.expires - now),
             )
             for ticket in tickets
         ]
