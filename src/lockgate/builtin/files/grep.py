@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -226,10 +227,15 @@ def _taker(search: Search, shows: Shows, name: Naming) -> Matches | Tally:
     return Tally(shows, name, search.limit, counted=search.mode == "count", each=search.each)
 
 
+_OPTION_NAMED: Final = re.compile(r"multiline mode with the --multiline flag \(or -U for short\)")
+"""How ripgrep names what is an argument here."""
+
+
 def _refuse(ran: Ran, root: ResolvedPath) -> None:
     """Raise for a search that was none. Files that could not be read are passed over in silence."""
     if ran.code is not None and ran.code > 1 and ran.complaint:
-        complaint = ran.complaint.replace(root.real, root.given)[:MAX_COMPLAINT]
+        complaint = ran.complaint.replace(root.real, root.given)
+        complaint = _OPTION_NAMED.sub("`multiline`", complaint)[:MAX_COMPLAINT]
         raise wrong_argument("pattern", f"ripgrep refuses the search: {complaint}")
 
 
