@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +79,9 @@ async def until_asked(seconds: float, early: asyncio.Event) -> None:
     await early.wait()
 
 
-async def make(cases: Sequence[Case], directory: Path) -> list[Finding]:
+async def make(
+    cases: Sequence[Case], directory: Path, *, verdicts: Mapping[str, Verdict] = VERDICTS
+) -> list[Finding]:
     """Make all of them at once; a finding for each, and one more for what was left behind."""
     before = Belongings.now()
     findings: list[Finding] = []
@@ -98,7 +100,7 @@ async def make(cases: Sequence[Case], directory: Path) -> list[Finding]:
         road = stack.enter_context(Road(directory, attended=[yes], rules=RuleSet(tuple(rules))))
         settings = [
             ServerSettings(
-                name, stand.endpoint, request_timeout=impatient(stand.case), verdicts=VERDICTS
+                name, stand.endpoint, request_timeout=impatient(stand.case), verdicts=verdicts
             )
             for name, stand in stands.items()
         ]

@@ -1,8 +1,8 @@
 """A wire to a scripted server that breaks where it is told to: between a client and its server.
 
-It stands on a loopback port, hands HTTP on, and knows where each request and each answer begins and
-ends. What it is armed with hits the next requests that call a tool; the server behind it is honest,
-and its ledger says what ran.
+It stands on a loopback port, hands HTTP on, and knows where each request and each answer begins
+and ends. What it is armed with hits the next requests of one method; the server behind it is
+honest, and its ledger says what ran.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Self
 
 from lockgate.testing.turns import turns
 
-CALL = b'"tools/call"'
+CALL = "tools/call"
 OTHER = b"/elsewhere"
 """The path that its redirects name; what comes there goes where it was meant to go."""
 PEEK = 80
@@ -118,6 +118,7 @@ class Relay:
         self._streams = streams
         self._restart = restart
         self._plans: list[Plan] = []
+        self._method = b""
         self._on_stream: tuple[bytes, Plan] | None = None
         """What happens on a stream to the answer in which this stands."""
         self._gate = asyncio.Event()
@@ -130,9 +131,10 @@ class Relay:
 
     # -------------------------------------------------------------- for tests
 
-    def arm(self, plans: Sequence[Plan]) -> None:
-        """Have these happen to the next calls, one each."""
+    def arm(self, plans: Sequence[Plan], *, method: str = CALL) -> None:
+        """Have these happen to the next requests of that method, one each."""
         self._plans = list(plans)
+        self._method = f'"{method}"'.encode()
 
     def shut(self) -> None:
         """Accept nothing any more, and end what there is."""
@@ -202,7 +204,7 @@ class Relay:
         data = head + await client.reader.readexactly(min(size, PEEK))
         whole = len(head) + size
         plan: Plan | None = None
-        if head.startswith(b"POST ") and CALL in data:
+        if head.startswith(b"POST ") and self._method in data:
             self._gate.set()
             plan = self._plans.pop(0) if self._plans else None
         if plan is not None and plan.where is Where.REQUEST:

@@ -112,6 +112,7 @@ def _script(case: Case, ledger: Path, revisions: Sequence[str], *rules: When) ->
         rules=rules,
         revisions=tuple(revisions),
         ledger=ledger,
+        heeds_cancel=False,  # it takes the ids of all connections for one
     )
 
 

@@ -37,7 +37,7 @@ TWO = 0.15
 """The share of cases whose second try meets another fault."""
 SELDOM = 0.25
 """How often a point is drawn at which only the time ends a call, next to others."""
-TOGETHER = {"quick": 40, "slow": 12, "slow stdio": 8}
+TOGETHER = {"quick": 40, "slow": 12, "slow stdio": 10}
 """Cases under way at once: where time-outs are short, few enough that nothing else comes late."""
 
 

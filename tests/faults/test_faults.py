@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fault_cases import PATIENT, impatient, make
+from fault_cases import PATIENT, VERDICTS, impatient, make
 from fault_points import OUTSIDE, PIPE, WIRE
 from fault_stands import WAYS, Case
+from fault_starts import start
 from fault_table import ROWS, cases, expected
 from random_faults import batches, drawn
 
@@ -75,6 +76,16 @@ async def test_faults_at_random_places(tmp_path: Path) -> None:
         assert [str(finding) for finding in findings if finding.faults] == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["server/discover", "initialize", "tools/list"])
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("stdio", "memory")], ids=_named)
+@pytest.mark.req("S3-08")
+async def test_a_start_that_meets_faults(way: str, method: str, tmp_path: Path) -> None:
+    """Each point, at each request that a start is made of: the server is there or has failed within
+    the bound, comes back when it is asked for, and leaves nothing behind."""
+    assert await start(way, method, tuple(WIRE), tmp_path) == []
+
+
 def test_the_same_seed_draws_the_same_cases() -> None:
     """A run is repeated by its seed, a case by its line."""
     first, again = list(islice(drawn(7), 200)), list(islice(drawn(7), 200))
@@ -82,8 +93,10 @@ def test_the_same_seed_draws_the_same_cases() -> None:
     assert [Case.parse(str(case)) for case in first] == first
 
 
-async def test_a_wrong_expectation_is_seen(tmp_path: Path) -> None:
-    """The comparison tells what is not as it has to be: here a case, taken for another one."""
-    (finding,) = await make([Case("memory", ("an error",), "add")], tmp_path)
-    assert finding.faults == ()
-    assert expected(Case("memory", ("ends after the answer",), "add")) != finding.cell
+async def test_a_planted_second_run_is_seen(tmp_path: Path) -> None:
+    """The servers count: a tool that may not run twice, declared as if it might, is told."""
+    case = Case("http json modern", ("reset after it ran",), "add")
+    planted = {**VERDICTS, "add": VERDICTS["set"]}
+    (finding,) = await make([case], tmp_path, verdicts=planted)
+    assert finding.faults[0] == "it ran twice"
+    assert "has to be outcome_unknown (unknown), tried 1 times" in finding.faults[1]
