@@ -9,7 +9,7 @@ conversation over one image that it can not read.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -27,6 +27,17 @@ from lockgate.content import (
 )
 from lockgate.mcp.protocol.jsontext import MAX_DEPTH, deeper_than, kind_of
 
+MAX_BLOCKS: Final = 10_000
+"""Blocks of one result that are taken: each costs a hundred times what it takes on the wire, and
+nobody reads as many."""
+
+
+def too_many(count: int) -> tuple[Text, str]:
+    """For a result of `count` blocks, over `MAX_BLOCKS`: what stands in the place of the others,
+    and a remark."""
+    left = f"{count - MAX_BLOCKS} of {count} content blocks are left out: {MAX_BLOCKS} are taken"
+    return Text(f"[{left}]"), left
+
 
 def parse_blocks(value: Any) -> tuple[tuple[Content, ...], tuple[str, ...]]:
     """Read the `content` member of a result. Never raises.
@@ -40,10 +51,14 @@ def parse_blocks(value: Any) -> tuple[tuple[Content, ...], tuple[str, ...]]:
     if not isinstance(value, list):
         remarks.append(f"content is {kind_of(value)}, not an array")
         value = [value]
+    given = cast("list[Any]", value)
     blocks = tuple(
-        parse_block(block, position, remarks)
-        for position, block in enumerate(cast("list[Any]", value))
+        parse_block(block, position, remarks) for position, block in enumerate(given[:MAX_BLOCKS])
     )
+    if len(given) > MAX_BLOCKS:
+        note, remark = too_many(len(given))
+        blocks += (note,)
+        remarks.append(remark)
     return blocks, tuple(remarks)
 
 

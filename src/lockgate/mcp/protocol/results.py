@@ -12,7 +12,7 @@ from typing import Any, cast
 import msgspec
 
 from lockgate.content import Content, JSONObject, Text, UnknownContent
-from lockgate.mcp.protocol.content import parse_blocks, read_object
+from lockgate.mcp.protocol.content import MAX_BLOCKS, parse_blocks, read_object, too_many
 from lockgate.mcp.protocol.jsontext import (
     MAX_DEPTH,
     Unreadable,
@@ -112,8 +112,13 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     structured, meta = plain.structured_content, plain.meta
     if len(raw) > 2 * MAX_DEPTH and _deep(plain):  # a level takes two characters at least
         return _by_the_rules(raw)
-    content = tuple([Text(block.text, block.annotations, block.meta) for block in plain.content])
-    return CallResult(content, plain.is_error, structured, plain.result_type, (), meta)
+    remarks: tuple[str, ...] = ()
+    blocks = plain.content
+    if len(blocks) > MAX_BLOCKS:
+        note, remark = too_many(len(blocks))
+        blocks, remarks = [*blocks[:MAX_BLOCKS], _TextBlock(note.text)], (remark,)
+    content = tuple([Text(block.text, block.annotations, block.meta) for block in blocks])
+    return CallResult(content, plain.is_error, structured, plain.result_type, remarks, meta)
 
 
 def _deep(plain: _TextResult) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from lockgate.content import Text, UnknownContent
+from lockgate.mcp.protocol.content import MAX_BLOCKS
 from lockgate.mcp.protocol.jsontext import MAX_DEPTH
 from lockgate.mcp.protocol.results import CallResult, parse_call_result
 
@@ -159,3 +160,17 @@ def test_rules_that_changed_a_value_are_remarked_upon() -> None:
     result = parse_call_result(b'{"structuredContent":{"x":NaN}}')
     assert result.structured == {"x": None}
     assert "read as null" in result.remarks[0]
+
+
+@pytest.mark.parametrize("odd", [[], [{"type": "text", "text": 1}]])
+def test_more_blocks_than_anyone_reads_are_left_out_and_said_so(odd: list[Any]) -> None:
+    """Whichever way the result is read; as many as are taken are no reason to say anything."""
+    block = {"type": "text", "text": "x"}
+    whole = [*odd, *[block] * (MAX_BLOCKS - len(odd))]
+    exact = parsed({"content": whole})
+    assert len(exact.content) == MAX_BLOCKS
+    assert not [remark for remark in exact.remarks if "left out" in remark]
+    over = parsed({"content": [*whole, block, block]})
+    assert len(over.content) == MAX_BLOCKS + 1
+    assert over.content[-1] == Text(f"[{over.remarks[-1]}]")
+    assert over.remarks[-1].startswith(f"2 of {MAX_BLOCKS + 2} content blocks are left out")
