@@ -8,6 +8,7 @@ gitcli(7), git(1), and the page of each subcommand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -49,6 +50,9 @@ _SHORT: Final[Mapping[str, str]] = {
     "cherry-pick": "eSs", "revert": "eS", "am": "iS", "add": "ie", "checkout": "", "push": "",
 }  # fmt: skip
 """By subcommand: letters of short options that do the same, alone or in a bundle."""
+_CHECKS_SIGNATURES: Final = re.compile(r"%[-+ ]?G|%\(\*?signature|(?:^|=)-?\*?signature(?::|$)")
+"""What in a format, or in a key to sort by, has git start `gpg.program` as `--show-signature` does:
+`%GG`, `%(signature:grade)`. git-log(1), "Pretty formats"; git-for-each-ref(1), "Field names"."""
 _CONFIG_READS: Final = frozenset(
     {"--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list", "--get-urlmatch"}
 )
@@ -82,7 +86,9 @@ def inside_git(words: tuple[Word, ...]) -> Inside:
     if name == "config" and not (rest and rest[0].literal in _CONFIG_READS):
         return doubtful(Doubt.SHELL_STATE)
     short = _SHORT.get(name, "")
-    if any(_starts_program(word.text, short) for word in rest):
+    if any(
+        _starts_program(word.text, short) or _CHECKS_SIGNATURES.search(word.text) for word in rest
+    ):
         return doubtful(Doubt.PROGRAM_OPTION)
     return Inside()
 
