@@ -42,13 +42,13 @@ def resolve_path(given: str, environment: Environment, files: FileSystem = _FILE
     real = walked.path
     problem = walked.problem or _unusable(real)
     if problem is not None:
-        return ResolvedPath(given, lexical, "", None, problem=problem)
+        return ResolvedPath(given, lexical, "", _root_of(lexical, environment), problem=problem)
     folds = walked.folds_case
     return ResolvedPath(
         given,
         lexical,
         real,
-        next((str(root) for root in environment.roots if _lies_in(real, str(root))), None),
+        _root_of(real, environment),
         folds,
         walked.directory,
         _control(lexical, real, environment, folds, files),
@@ -58,6 +58,10 @@ def resolve_path(given: str, environment: Environment, files: FileSystem = _FILE
             for path in (real, lexical)
         ),
     )
+
+
+def _root_of(path: str, environment: Environment) -> str | None:
+    return next((str(root) for root in environment.roots if _lies_in(path, str(root))), None)
 
 
 def real_path(path: str, files: FileSystem = _FILES) -> str:

@@ -19,13 +19,16 @@ _NOTHING: Final[Mapping[str, str]] = {}
 def unresolved(tool: Registered, subjects: Subjects) -> tuple[Violation, ...]:
     """What is wrong with the subjects of a tool of ours: it could not use them either.
 
-    An argument of a server's tool is none of ours: rules that look at it find the problem.
+    An argument of a server's tool is none of ours: rules that look at it find the problem. Nor is
+    anything told of what was found outside of the file roots before that was asked about.
     """
     return tuple(
         Violation(f"$.{subject.parameter}", resolved.problem)
         for subject in tool.definition.subjects
         for resolved in _each(subjects, subject.parameter)
-        if isinstance(resolved, ResolvedPath | ResolvedUrl) and resolved.problem is not None
+        if isinstance(resolved, ResolvedPath | ResolvedUrl)
+        and resolved.problem is not None
+        and not (isinstance(resolved, ResolvedPath) and resolved.lexical and resolved.root is None)
     )
 
 

@@ -55,7 +55,8 @@ class ResolvedPath:
     real: str
     """Absolute, every symbolic link resolved; of what does not exist yet, the part that does."""
     root: str | None
-    """The file root that `real` lies in; None: outside of all of them."""
+    """The file root that `real` lies in, or `lexical` where there is a `problem`; None: outside of
+    all of them."""
     folds_case: bool = False
     """Whether the file system it lies in takes `A` and `a` for the same name."""
     directory: bool = False

@@ -152,10 +152,11 @@ NAMES = st.sampled_from(sorted(TOOLS))
 def test_a_call_is_decided_by_its_subjects(
     name: str, path: ResolvedPath, rules: list[Rule]
 ) -> None:
-    """What is barred, or can not be resolved for a tool of ours, never runs and is never asked
-    about; what is asked about runs on a yes; a control file to be written runs on nothing less."""
+    """What is barred, or can not be resolved in a root for a tool of ours, never runs and is never
+    asked about; what is asked about runs on a yes; a control file to be written on nothing less."""
     verdict = decide(a_call(name), SNAPSHOT, facts(path, *rules))
-    if path.barred or (path.problem is not None and name != "mcp__x__far"):
+    unusable = path.problem is not None and (path.root is not None or not path.lexical)
+    if path.barred or (unusable and name != "mcp__x__far"):
         assert isinstance(verdict, Refuse)
     if path.control is not None and name != "reads":
         assert not isinstance(verdict, Run)

@@ -132,7 +132,8 @@ def test_what_leads_nowhere_says_why(given: str, part_of_problem: str, place: En
     (place.cwd / "self").symlink_to("self/self")
     found = resolve_path(given, place)
     assert part_of_problem in (found.problem or "")
-    assert (found.real, found.root) == ("", None)
+    assert found.real == ""
+    assert found.root == (str(place.cwd) if found.lexical.startswith(str(place.cwd)) else None)
 
 
 def test_a_long_chain_of_links_is_followed_as_far_as_the_kernel_does(place: Environment) -> None:

@@ -20,6 +20,7 @@ from lockgate.builtin.files.page import MAX_CHARACTERS, MAX_LINE, Page
 from lockgate.builtin.files.read import DEFAULT_LINES, MAX_FILE, MAX_IMAGE, Read
 from lockgate.content import Image, Text
 from lockgate.decision import Decision
+from lockgate.testing.road import Road
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.tools.tool import Tool
 
@@ -372,3 +373,20 @@ def test_the_declaration_names_the_tools_that_go_with_it() -> None:
     assert "Glob" in text
     assert "Grep" in text
     assert "stamp" in text
+
+
+async def test_nothing_is_told_of_what_lies_outside_before_it_is_asked_about(
+    make_road: Callable[..., Road], tmp_path: Path
+) -> None:
+    """Whether a file is there, or is a directory, would be told by the words of a refusal."""
+    (tmp_path / "there").write_text("x")
+    (tmp_path / "round").symlink_to("round")
+    road = make_road()
+    for name in ("there/.", "there/x", "round", "n" * 300, "not-there/."):
+        call = road.call("Read", {"path": f"{tmp_path}/{name}"}, attended=False)
+        result = await road.invoke(call)
+        assert result.reason == "nobody_to_ask", name
+    allowed = await road.invoke(road.call("Read", {"path": f"{tmp_path}/there/."}))
+    assert (allowed.kind, allowed.reason) == (ErrorKind.INVALID_ARGUMENTS, "unresolved")
+    inside = await road.invoke(road.call("Read", {"path": "n" * 300}, attended=False))
+    assert inside.kind is ErrorKind.INVALID_ARGUMENTS
