@@ -2,8 +2,8 @@
 about (B-13).
 
 By name alone, whatever the case, and wherever they lie: a file that is harmless here may be checked
-out elsewhere. Not among them: what a person's programs read but nothing runs by itself, such as
-`Makefile` or `package.json`, and instructions for models, such as `AGENTS.md`.
+out elsewhere. Not among them: what a person runs and nothing runs by itself, such as `Makefile` or
+`package.json`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ _SSH: Final = "what decides who may log in, and what logging in runs"
 _SERVICE: Final = "run by the system, at a time or at every start"
 _SYSTEM: Final = "what decides what programs and users of this system may do"
 _DIRECTORY: Final = "run by every shell that enters the directory"
+_HOOKS: Final = "what hooks of version control run"
+_REVISIONS: Final = "version control's own, which can make it run programs"
+_CONTAINER: Final = "the container that an editor builds, and what it runs in it and outside"
+_TOOL: Final = "the configuration of a tool, which can make it run programs"
+_INTERPRETER: Final = "run by every program of its language that starts"
+_INSTRUCTIONS: Final = "instructions that every later agent in the project obeys"
 
 CONTROL_FILES: Final[tuple[tuple[str, str], ...]] = (
     ("lockgate.yaml", _OURS),
@@ -73,10 +79,90 @@ CONTROL_FILES: Final[tuple[tuple[str, str], ...]] = (
     ("/etc/gitconfig", _GIT_SETTINGS),
     (".husky", "a hook of git, which runs it"),
     (".githooks", "a hook of git, which runs it"),
-    (".pre-commit-config.yaml", "what git's hooks run"),
+    (".pre-commit-config.yaml", _HOOKS),
+    (".pre-commit-config.yml", _HOOKS),
+    ("lefthook.yml", _HOOKS),
+    ("lefthook.yaml", _HOOKS),
+    ("lefthook.toml", _HOOKS),
+    ("lefthook.json", _HOOKS),
+    (".lefthook.yml", _HOOKS),
+    (".lefthook.yaml", _HOOKS),
+    (".lefthook.toml", _HOOKS),
+    (".lefthook.json", _HOOKS),
+    ("lefthook-local.yml", _HOOKS),
+    ("lefthook-local.yaml", _HOOKS),
+    (".lefthook-local.yml", _HOOKS),
+    (".lefthook-local.yaml", _HOOKS),
+    (".lefthook", _HOOKS),
+    (".lefthook-local", _HOOKS),
+    (".overcommit.yml", _HOOKS),
+    (".hg", _REVISIONS),
+    (".hgrc", _REVISIONS),
+    (".config/hg", _REVISIONS),
+    (".jj", _REVISIONS),
+    (".jjconfig.toml", _REVISIONS),
+    (".config/jj", _REVISIONS),
+    (".svn", _REVISIONS),
+    (".subversion", _REVISIONS),
+    (".devcontainer", _CONTAINER),
+    (".devcontainer.json", _CONTAINER),
     (".envrc", _DIRECTORY),
+    (".direnvrc", _DIRECTORY),
+    (".config/direnv", _DIRECTORY),
     (".mise.toml", _DIRECTORY),
     ("mise.toml", _DIRECTORY),
+    (".mise", _DIRECTORY),
+    ("mise/config.toml", _DIRECTORY),
+    (".config/mise", _DIRECTORY),
+    (".config/mise.toml", _DIRECTORY),
+    (".tool-versions", _DIRECTORY),
+    (".cargo/config", _TOOL),
+    (".cargo/config.toml", _TOOL),
+    (".npmrc", _TOOL),
+    (".yarnrc", _TOOL),
+    (".yarnrc.yml", _TOOL),
+    (".yarn/plugins", _TOOL),
+    (".yarn/releases", _TOOL),
+    (".pnpmfile.cjs", _TOOL),
+    (".bazelrc", _TOOL),
+    (".gdbinit", _TOOL),
+    (".config/gdb", _TOOL),
+    (".lldbinit", _TOOL),
+    (".tmux.conf", _TOOL),
+    (".config/tmux", _TOOL),
+    (".screenrc", _TOOL),
+    (".psqlrc", _TOOL),
+    (".sqliterc", _TOOL),
+    (".docker/config.json", _TOOL),
+    (".kube/config", _TOOL),
+    (".aws/config", _TOOL),
+    (".gnupg", _TOOL),
+    ("sitecustomize.py", _INTERPRETER),
+    ("usercustomize.py", _INTERPRETER),
+    (".pdbrc", _INTERPRETER),
+    (".irbrc", _INTERPRETER),
+    (".Rprofile", _INTERPRETER),
+    (".Renviron", _INTERPRETER),
+    ("AGENTS.md", _INSTRUCTIONS),
+    ("AGENTS.override.md", _INSTRUCTIONS),
+    ("AGENT.md", _INSTRUCTIONS),
+    ("CLAUDE.md", _INSTRUCTIONS),
+    ("CLAUDE.local.md", _INSTRUCTIONS),
+    ("GEMINI.md", _INSTRUCTIONS),
+    ("QWEN.md", _INSTRUCTIONS),
+    (".agents", _INSTRUCTIONS),
+    (".clinerules", _INSTRUCTIONS),
+    (".cursorrules", _INSTRUCTIONS),
+    (".windsurfrules", _INSTRUCTIONS),
+    (".roorules", _INSTRUCTIONS),
+    (".goosehints", _INSTRUCTIONS),
+    (".amazonq", _INSTRUCTIONS),
+    (".junie", _INSTRUCTIONS),
+    (".augment", _INSTRUCTIONS),
+    (".github/copilot-instructions.md", _INSTRUCTIONS),
+    (".github/instructions", _INSTRUCTIONS),
+    (".github/prompts", _INSTRUCTIONS),
+    (".github/agents", _INSTRUCTIONS),
     (".bashrc", _SHELL),
     (".bash_profile", _SHELL),
     (".bash_login", _SHELL),
@@ -157,6 +243,8 @@ _ENDINGS: Final[tuple[tuple[str, tuple[str, ...], str], ...]] = (
     (".code-workspace", (), _EDITOR),
 )
 """How a name ends, what may follow it (nothing: the name itself is one), and why."""
+_MISE: Final = ("mise.", ".mise.")
+"""How names of mise's files begin that end in `.toml`: there is one for each environment."""
 
 
 def control_reason(*paths: str) -> str | None:
@@ -173,6 +261,8 @@ def control_reason(*paths: str) -> str | None:
                     not following or (at + 1 < len(names) and names[at + 1] in following)
                 ):
                     return why
+        if names and names[-1].startswith(_MISE) and names[-1].endswith(".toml"):
+            return _DIRECTORY
     return None
 
 
