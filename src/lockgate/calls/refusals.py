@@ -111,7 +111,8 @@ def invalid_arguments(
     """The arguments do not fit the tool's schema; every violation is told at once.
 
     `unknown` are names that the schema does not mention and does not forbid: no fault of their
-    own, but often the misspelt other half of one.
+    own, but often the misspelt other half of one. Records do not hold names that are the caller's
+    own.
     """
     listed = "\n".join(f"- {violation}" for violation in violations)
     hint = ""
@@ -123,7 +124,7 @@ def invalid_arguments(
         f"The arguments do not fit the schema of {registered.tool.name}:\n{listed}\n{hint}"
         "Nothing was run. Mend all of these and call again."
     )
-    reasons = tuple(Reason("invalid_arguments", str(violation)) for violation in violations)
+    reasons = tuple(Reason("invalid_arguments", violation.record) for violation in violations)
     return Refuse(ErrorKind.INVALID_ARGUMENTS, "schema", text, reasons, registered)
 
 

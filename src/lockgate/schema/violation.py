@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 import jsonschema_rs
@@ -36,6 +36,16 @@ class Violation:
     """Where, from `$`, the value itself: `$.filters[0].op`, `$["odd key"]`."""
     message: str
     """What is expected there, without what the value holds."""
+    recorded: str | None = field(default=None, compare=False)
+    """What is kept of it: without keys that the schema does not name, which are the caller's own
+    text and may be a secret in the wrong place. None: its message, at no place."""
+
+    @property
+    def record(self) -> str:
+        """What may be kept: the caller itself is told the whole."""
+        if self.recorded is not None:
+            return self.recorded
+        return f"{'$' if self.path == '$' else 'a value in it'}: {self.message}"
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -45,7 +55,13 @@ def describe(
     errors: Iterable[jsonschema_rs.ValidationError], schema: Mapping[str, Any]
 ) -> tuple[Violation, ...]:
     """The violations behind the validator's errors, each once, in the validator's order."""
-    found = [Violation(_path(error.instance_path), expectation(error, schema)) for error in errors]
+    names = _every_name(schema)
+    found: list[Violation] = []
+    for error in errors:
+        where, what = error.instance_path, expectation(error, schema)
+        kept = [part if isinstance(part, int) or part in names else None for part in where]
+        recorded = f"{_path(kept)}: {_nameless(error, what)}"
+        found.append(Violation(_path(where), what, recorded))
     found = list(dict.fromkeys(found))
     if len(found) > MAX_VIOLATIONS:
         more = len(found) - MAX_VIOLATIONS
@@ -145,11 +161,43 @@ def _is_one(text: str) -> bool:
     return text.strip().lower() in ("true", "false") or _NUMBER.fullmatch(text.strip()) is not None
 
 
-def _path(parts: Sequence[str | int]) -> str:
+def _nameless(error: jsonschema_rs.ValidationError, what: str) -> str:
+    """What was expected, without a key that only the value names."""
+    match error.kind:
+        case _Kind.AdditionalProperties(names) | _Kind.UnevaluatedProperties(names):
+            keys = "a key" if len(names) == 1 else f"{len(names)} keys"
+            return f"has {keys} that its schema does not name"
+        case _Kind.AnyOf(context) | _Kind.OneOfNotValid(context):
+            return f"fits none of its {len(context)} alternatives"
+        case _:
+            return what
+
+
+def _every_name(schema: Mapping[str, Any]) -> frozenset[str]:
+    """Every key that a schema names as that of a property, at any depth."""
+    found: set[str] = set()
+    waiting: list[Any] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            held = cast("Mapping[str, Any]", part)
+            properties = held.get("properties")
+            if isinstance(properties, Mapping):
+                found.update(cast("Mapping[str, Any]", properties))
+            waiting += held.values()
+        elif isinstance(part, list):
+            waiting += cast("list[Any]", part)
+    return frozenset(found)
+
+
+def _path(parts: Sequence[str | int | None]) -> str:
+    """From the value; None is a key that is not told."""
     text = "$"
     for part in parts:
         if isinstance(part, int):
             text += f"[{part}]"
+        elif part is None:
+            text += "[...]"
         elif _PLAIN_KEY.fullmatch(part) and len(part) <= _MAX_KEY:
             text += f".{part}"
         else:

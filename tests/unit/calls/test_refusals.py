@@ -97,6 +97,35 @@ async def test_invalid_arguments_are_told_with_all_violations(make_road: MakeRoa
     assert "hunter2" not in result.text + repr(road.ledger.records)
 
 
+@pytest.mark.req("S0-15")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"hunter2": 1},
+        {"hunter2": 1, "hunter22": 2},
+        {"a": {"hunter2": "x"}},
+        {"a": {"hunter2": float("nan")}},
+        {"b": {"hunter2": 1}},
+        {"c": {"hunter2": 1}},
+    ],
+)
+async def test_keys_that_no_schema_names_are_told_and_not_recorded(
+    make_road: MakeRoad, arguments: dict[str, Any]
+) -> None:
+    """A secret in the place of a name is read by its caller alone."""
+    properties = {
+        "a": {"type": "object", "additionalProperties": {"type": "integer"}},
+        "b": {"anyOf": [{"type": "object", "additionalProperties": False}, {"type": "array"}]},
+        "c": {"type": "object", "propertyNames": {"maxLength": 3}},
+    }
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    road = make_road([ScriptedTool("t", level=READ, input_schema=schema)])
+    result = await road.invoke(road.call("t", arguments))
+    assert result.kind is ErrorKind.INVALID_ARGUMENTS
+    assert road.ledger.records
+    assert "hunter2" not in repr(road.ledger.records)
+
+
 async def test_arguments_that_are_no_json_are_invalid(make_road: MakeRoad) -> None:
     """What no message could carry is refused before anybody is asked, with its place."""
     tool = ScriptedTool("t")
