@@ -13,7 +13,13 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 SCRIPTS = sorted(file for file in BENCHMARKS.glob("*.py") if "--smoke" in file.read_text("utf-8"))
 PIN = r"[a-z-]+(\[[a-z]+\])?==[\d.]+"
-PARTS = ("calls", "payload", "startup", "import")
+PARTS = (
+    ("--part", "calls", "--way", "stdio"),
+    ("--part", "calls", "--way", "events"),
+    ("--part", "payload", "--way", "http"),
+    ("--part", "startup"),
+    ("--part", "import"),
+)
 """What the comparison of clients has; one at a time, so that each is quick."""
 
 
@@ -36,7 +42,7 @@ def run(command: Sequence[str]) -> str:
             marks=[pytest.mark.slow] if script.stem == "soak" else [],
         )
         for script in SCRIPTS
-        for options in ([("--part", part) for part in PARTS] if script.stem == "client" else [()])
+        for options in (PARTS if script.stem == "client" else [()])
     ],
 )
 def test_a_benchmark_runs(script: Path, options: Sequence[str]) -> None:
