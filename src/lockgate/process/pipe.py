@@ -57,10 +57,12 @@ class Pipe(asyncio.Protocol):
         self._listener = listener
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The loop has it."""
         self.transport = transport
         self._read(READ_SIZE)
 
     def data_received(self, data: bytes) -> None:
+        """Output; reads grow with it."""
         if len(data) >= READ_SIZE:
             self._read(PIPE_SIZE)
         elif self._read_size != READ_SIZE:
@@ -68,12 +70,15 @@ class Pipe(asyncio.Protocol):
         self._listener.pipe_data_received(self._fd, data)
 
     def pause_writing(self) -> None:
+        """See `Listener`."""
         self._listener.pause_writing()
 
     def resume_writing(self) -> None:
+        """See `Listener`."""
         self._listener.resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Its end."""
         self.lost.set()
         self._listener.pipe_connection_lost(self._fd, exc)
 

@@ -393,11 +393,3 @@ def _descriptors() -> int:
 def _children() -> set[str]:
     threads = Path("/proc/self/task").iterdir()
     return {pid for t in threads for pid in (t / "children").read_text().split()}
-
-
-async def test_a_line_end_in_a_pattern_names_our_argument(run: Run, work: Path) -> None:
-    """Not the option of the program that searches."""
-    (work / "a.txt").write_text("a\nb\n")
-    result = await run("Grep", pattern=r"a\nb")
-    assert "`multiline`" in result.text
-    assert "--multiline" not in result.text
