@@ -11,8 +11,6 @@ from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.shell import ShellRoad
 from lockgate.tools.result import ErrorKind
 
-STATUS = ("git status:*",)
-
 
 def no() -> ScriptedApprover:
     """Somebody who is there and refuses everything."""
