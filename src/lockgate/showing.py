@@ -141,9 +141,9 @@ def width_of(text: str) -> int:
 def folded(text: str, width: int, first: str = "", further: str = "") -> list[str]:
     """Visible `text` in lines of at most `width` columns: the first after `first`, then `further`.
 
-    Broken at a blank or, where there is none, anywhere. A character that some terminals draw wide
-    counts as wide, so that no terminal breaks a line of its own accord. `width` has to leave two
-    columns beside `first` and `further`.
+    Broken at a blank; within a word only if no line holds it. A character that some terminals draw
+    wide counts as wide, so that no terminal breaks a line of its own accord. `width` has to leave
+    two columns beside `first` and `further`.
     """
     lines: list[str] = []
     narrow = text.isascii()
@@ -169,8 +169,13 @@ def _fitting(text: str, at: int, room: int, *, narrow: bool) -> int:
                 break
     if end is None:
         return len(text)
-    space = text.rfind(" ", at + room // 2, end)
-    return space + 1 if space > 0 else max(end, at + 1)
+    space = text.rfind(" ", at + 1, end)
+    if space < 0:
+        return max(end, at + 1)
+    # A word that no line holds goes on here, unless little of it would.
+    room = end - at
+    whole = text.find(" ", space + 1, space + 1 + room) >= 0 or len(text) - space <= room
+    return space + 1 if whole or space >= (at + end) // 2 else end
 
 
 def _columns(char: str, wide: str) -> int:

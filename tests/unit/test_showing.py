@@ -270,3 +270,14 @@ def test_any_text_is_looked_through(text: str) -> None:
     holds_secret(text)
     assert holds_secret(f"{text} AKIAIOSFODNN7EXAMPLE {text}")
     assert is_token("AKIAIOSFODNN7EXAMPLE")
+
+
+@pytest.mark.parametrize("word", ["abcdefgh", "\uac00\ub098\ub2e4\ub77c"])
+def test_a_word_that_fits_in_a_line_is_never_broken(word: str) -> None:
+    """Wherever it would end, and however wide its letters are."""
+    for before in range(1, 12):
+        text = f"{'x' * before} {word} {word}"
+        for width in range(12, 24):
+            lines = folded(text, width)
+            assert "".join(lines) == text
+            assert [w for line in lines for w in line.split()] == text.split()
