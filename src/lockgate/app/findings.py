@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from lockgate.app.finding import Finding
 from lockgate.app.models import model_named
@@ -23,6 +24,13 @@ from lockgate.tools.subject import SubjectKind
 from lockgate.web.proxies import is_local, proxy_for
 from lockgate.web.target import LocationError
 from lockgate.web.tls import TlsFiles, TlsFilesError
+
+_OF_FILES: Final = frozenset(
+    {"cat", "head", "tail", "less", "more", "grep", "rg", "sed", "awk", "find", "cp", "mv", "tee"}
+    | {"dd", "tar", "diff", "sort", "cut", "xxd", "od", "strings", "base64", "jq", "python"}
+    | {"python3", "node", "perl", "ruby", "bash", "sh", "make", "npm", "env", "xargs", "install"}
+)
+"""Commands whose use is to read or write any file, or to run code that does."""
 
 
 def findings(
@@ -144,11 +152,16 @@ def _rules(config: Config) -> Iterator[Finding]:
 def _past_the_shell(config: Config) -> Iterator[Finding]:
     """A rule that keeps a tool of ours from files says nothing of the commands that are allowed."""
     rules = config.rules.rules
-    allow = next(
-        (r for r in rules if r.decision is Decision.ALLOW and _kind(r) is SubjectKind.COMMAND), None
-    )
-    if allow is None or allow.tool not in config.builtin:
+    allowed = [
+        rule
+        for rule in rules
+        if rule.decision is Decision.ALLOW
+        and _kind(rule) is SubjectKind.COMMAND
+        and rule.tool in config.builtin
+    ]
+    if not allowed:
         return
+    allow = min(allowed, key=_narrowness)  # the one that says it best
     for rule in rules:
         strict = rule.decision is not Decision.ALLOW
         if strict and rule.tool in config.builtin and _kind(rule) is SubjectKind.PATH:
@@ -160,6 +173,16 @@ def _past_the_shell(config: Config) -> Iterator[Finding]:
                 note=True,
             )
             return
+
+
+def _narrowness(rule: Rule) -> int:
+    """How little the commands that a rule allows are known for what they do with files."""
+    from lockgate.rules.command.pattern import CommandPattern  # with rules of commands alone
+
+    pattern = rule.subject
+    if not isinstance(pattern, CommandPattern) or not pattern.base_name:
+        return 0  # every command
+    return 1 if pattern.base_name in _OF_FILES else 2
 
 
 def _kind(rule: Rule) -> SubjectKind | None:

@@ -56,7 +56,12 @@ def _unfit(rule: Rule, tool: Tool, what: str, where: str) -> Finding:
     """Why a rule that names a tool says nothing of it."""
     name, holds = tool.name, rule.decision is not Decision.ALLOW
     if rule.pin is not None and tool.definition.origin.fingerprint.digest != rule.pin:
-        return Finding(where, f"{what} is about another definition of {name}: it answers nothing")
+        return Finding(
+            where,
+            f"{what} is about another definition of {name}: it answers nothing",
+            "take it out; what was answered for good is taken back by `lockgate grants revoke ID`, "
+            "and `lockgate grants list` shows its ID",
+        )
     effect = "it holds for every call of it" if holds else "it answers nothing"
     if rule.subject is not None:
         return Finding(where, f"{what} speaks of what {name} has not: {effect}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 
@@ -69,3 +70,12 @@ def test_a_local_tool_is_looked_for_where_there_are_some() -> None:
     assert told(["locl"], None, "local") == [
         'the deny rule "locl" matches no local tool; did you mean local?'
     ]
+
+
+def test_an_answer_for_another_definition_is_told_with_how_to_take_it_back() -> None:
+    """It answers nothing, and its tool is there."""
+    rule = replace(parse_rule("mcp__s__wipe", Decision.ALLOW, source="f:1"), pin="0" * 64)
+    (found,) = unmatched(Config(rules=RuleSet((rule,))), a_snapshot(), STATUSES)
+    assert "is about another definition of mcp__s__wipe: it answers nothing" in found.text
+    assert found.hint is not None
+    assert "lockgate grants revoke" in found.hint
