@@ -163,8 +163,8 @@ def test_check_names_the_command_that_reads_files(shell: Project) -> None:
     texts = [finding["text"] for finding in shell.json("check")["findings"]]
     (note,) = [text for text in texts if "holds for Read alone" in text]
     assert note == (
-        'the rule "Read(**/.env)" holds for Read alone: a command that "Bash(cat:*)" allows reads and '
-        "writes whatever its user can"
+        'the rule "Read(**/.env)" holds for Read alone: a command that "Bash(cat:*)" allows reads '
+        "and writes whatever its user can"
     )
 
 
