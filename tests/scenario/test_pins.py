@@ -215,3 +215,19 @@ def test_no_configured_secret_is_pinned(project: Project) -> None:
     assert done.returncode == 2
     assert "a configured secret stands in the definition of read" in done.stderr
     assert not (project.root / "lockgate.pins.json").exists()
+
+
+@pytest.mark.req("B-06")
+@pytest.mark.parametrize("keys", [{"cwd": "./other"}, {"env": {"PYTHONPATH": "./other"}}])
+def test_another_program_under_the_same_words_is_not_the_one_that_was_pinned(
+    project: Project, keys: dict[str, Any]
+) -> None:
+    """A directory or a variable decides which program a command is, and what it loads."""
+    (project.root / "other").mkdir()
+    _server(project, BEFORE)
+    assert project.run("pins", "accept", "s", "--yes").returncode == 0
+    assert project.run("call", "mcp__s__read").returncode == 0
+    _server(project, BEFORE, **keys)
+    refused = project.run("call", "mcp__s__read")
+    assert refused.returncode == 3
+    assert "changed since they were pinned" in refused.stderr
