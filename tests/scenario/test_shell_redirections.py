@@ -77,10 +77,10 @@ async def test_where_a_redirection_leads_is_shown(tmp_path: Path) -> None:
     approver = no()
     lines = {
         "echo x >~/out": {"redirection": f"{tmp_path}/out"},
-        "echo x >'~/out'": {"redirection": f"{tmp_path}/work/~/out"},
+        "echo x >'~/out'": {"redirection": str(tmp_path / "work/~/out")},
         "cat <in >out": {
-            "redirection": f"{tmp_path}/work/out",
-            "input redirection": f"{tmp_path}/work/in",
+            "redirection": str(tmp_path / "work/out"),
+            "input redirection": str(tmp_path / "work/in"),
         },
         "echo x >$X/out 2>~root/err": {
             "redirection": "(is not known before the line runs) $X/out\n"
