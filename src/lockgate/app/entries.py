@@ -1,8 +1,8 @@
 """The entry points: every road by which a call can come, and none of them around the gate (S0-17).
 
-Tests walk this list: each entry is a value of `Execution.entry` that some test drives to a question,
-and a function from which a call can be made fails the suite until it is listed with its entries
-(`tests/house/roads.py`).
+Tests walk this list: each entry is a value of `Execution.entry` that some test drives to a
+question, and a function from which a call can be made fails the suite until it is listed with its
+entries (`tests/house/roads.py`).
 """
 
 from __future__ import annotations
