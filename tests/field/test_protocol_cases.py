@@ -240,7 +240,7 @@ def test_pb_111_depth_costs_one_tool_one_frame() -> None:
 
 
 def test_pb_122_every_block_yields_something_readable() -> None:
-    """Texts inline, links with name and address, binaries by type and size, strangers by name."""
+    """Texts inline under their address, links with name and address, binaries by type and size, strangers by name."""
     content: list[Any] = [
         {"type": "text", "text": "a"},
         {
@@ -259,7 +259,7 @@ def test_pb_122_every_block_yields_something_readable() -> None:
     result = parse_call_result(json.dumps({"content": content}).encode())
     shown = [block.as_text() for block in result.content]
     assert len(shown) == len(content)
-    assert (shown[0], shown[4], shown[9]) == ("a", "inline", "5")
+    assert (shown[0], shown[4], shown[9]) == ("a", "[resource u:3]\ninline", "5")
     assert "application/pdf" in shown[1]
     assert "report" in shown[2]
     assert "u:2" in shown[2]

@@ -50,7 +50,7 @@ async def test_pb_103_one_name_is_one_tool(tmp_path: Path) -> None:
     async with Fleet(tmp_path) as fleet:
         fleet.add("s", server, annotation_trust=TRUST)
         report = await fleet.start()
-        assert [left.tool for left in report.servers[0].left_out] == ["t"]
+        assert [left.tool for left in report.servers[0].left_out] == ["a second definition of t"]
         assert report.servers[0].remarks == ("listed more than once, each time the same: 't'",)
         first, second = fleet.registry.snapshot().tools
         assert (first.name, second.name) == ("mcp__s__t", "mcp__s__u")

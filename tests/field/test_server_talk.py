@@ -108,7 +108,8 @@ NOTES = [
 
 
 async def test_pb_052_notifications_at_odd_moments_are_heard_and_harmless(tmp_path: Path) -> None:
-    """Before the answer to initialize and between pages of the list; start-up is as always."""
+    """Before the answer to initialize and between pages of the list; start-up is as always. A list
+    that was announced to have changed while it was read is read again, later, and heard as well."""
     notes = [Send({"jsonrpc": "2.0", **note}) for note in NOTES]
     rules = (When("initialize", *notes, Answer()), When("tools/list", *notes, Answer()))
     server = ScriptedServer(
@@ -123,7 +124,9 @@ async def test_pb_052_notifications_at_odd_moments_are_heard_and_harmless(tmp_pa
         fleet.add("s", server)
         report = await fleet.start(listeners=[listen])
         assert (report.failed, len(fleet.tools)) == ((), 4)
-    assert heard == [note["method"] for note in NOTES] * 3
+    names = [note["method"] for note in NOTES]
+    assert len(heard) >= 3 * len(names)
+    assert heard == [names[at % len(names)] for at in range(len(heard))]
 
 
 @pytest.mark.req("S3-24")
