@@ -240,7 +240,8 @@ def test_pb_111_depth_costs_one_tool_one_frame() -> None:
 
 
 def test_pb_122_every_block_yields_something_readable() -> None:
-    """Texts inline under their address, links with name and address, binaries by type and size, strangers by name."""
+    """Texts inline under their address, links with name and address, binaries by type and size,
+    strangers by name."""
     content: list[Any] = [
         {"type": "text", "text": "a"},
         {
