@@ -62,6 +62,7 @@ def test_a_call_of_a_server_that_did_not_start_says_so(project: Project) -> None
     explained = project.run("explain", "mcp__dead__read")
     assert explained.returncode == 0
     assert "the server dead is not there" in explained.stdout
+    assert "the disk is on holiday" in explained.stdout
 
 
 def test_a_call_waits_for_no_server_that_it_does_not_need(project: Project) -> None:

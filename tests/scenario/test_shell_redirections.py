@@ -103,10 +103,33 @@ async def test_where_a_redirection_leads_is_shown(tmp_path: Path) -> None:
 
 @pytest.mark.req("B-01")
 async def test_a_tilde_that_leads_elsewhere_meanwhile(tmp_path: Path) -> None:
-    """By a link: a yes for the one is none for the other, nor an answer for the session."""
+    """By a link: a yes for the one is none for the other."""
     (tmp_path / "work" / "out").mkdir(parents=True)
     swapping = Swapping(tmp_path / "work" / "out", tmp_path)
     with ShellRoad(tmp_path, attended=[swapping], environ={"HOME": f"{tmp_path}/work"}) as road:
         result = await road.line("echo x >~/out/made")
         assert result.kind is ErrorKind.TOOL_CHANGED
         assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.req("B-01")
+async def test_an_answer_for_the_session_is_for_where_a_tilde_led(tmp_path: Path) -> None:
+    """The same line is asked about again once a link leads it elsewhere, and not before."""
+    approver = ScriptedApprover(
+        [Answer(True, "scripted", Scope.SESSION), Answer(False, "scripted")],
+        scopes=frozenset(Scope),
+    )
+    with ShellRoad(tmp_path, attended=[approver], environ={"HOME": str(tmp_path)}) as road:
+        (tmp_path / "first").write_text("")
+        (tmp_path / "second").write_text("kept")
+        link = road.work / "link"
+        link.symlink_to(tmp_path / "first")
+        line = "echo x >~/work/link"
+        assert (await road.line(line)).kind is None
+        assert (await road.line(line)).kind is None
+        assert len(approver.questions) == 1
+        link.unlink()
+        link.symlink_to(tmp_path / "second")
+        assert (await road.line(line)).kind is ErrorKind.NOT_APPROVED
+    assert len(approver.questions) == 2
+    assert (tmp_path / "second").read_text() == "kept"

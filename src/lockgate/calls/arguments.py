@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from lockgate.schema.shape import ELSEWHERE
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
 from lockgate.tools.registry import Registered
@@ -24,9 +25,6 @@ from lockgate.tools.tool import Declared
 
 MAX_DEPTH: Final = 100
 """Levels of nesting that arguments may have; deeper ones are refused before anything reads them."""
-
-_OPEN: Final = ("$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "propertyNames")
-"""What else in a schema may speak of a name."""
 
 _SCALARS: Final = frozenset({str, int, bool, type(None)})
 _KEYS: Final = frozenset({str})
@@ -75,7 +73,7 @@ def take(arguments: object, key: bytes) -> Taken:
 def unmentioned(tool: Registered, arguments: Mapping[str, Any]) -> tuple[str, ...]:
     """The names among `arguments` that the tool's schema neither mentions nor makes a rule for."""
     schema = tool.definition.input_schema
-    if any(word in schema for word in _OPEN) or "additionalProperties" in schema:
+    if not ELSEWHERE.isdisjoint(schema) or "additionalProperties" in schema:
         return ()
     known: object = schema.get("properties")
     if not isinstance(known, Mapping):

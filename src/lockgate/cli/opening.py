@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,18 +79,13 @@ async def opened(
         surroundings=around,
     )
     with _logging(voice):
-        with Progress(f"starting {names} ..."):
-            opened = await gate.__aenter__()
-        try:
+        async with AsyncExitStack() as stack:
+            with Progress(f"starting {names} ..."):
+                opened = await stack.enter_async_context(gate)
             if tell:
                 _tell_changed(opened)
                 _tell_unmatched(opened)
             yield opened
-        except BaseException:
-            if not await gate.__aexit__(*sys.exc_info()):
-                raise
-        else:
-            await gate.__aexit__(None, None, None)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from lockgate.rules.matcher import SubjectPattern
 from lockgate.rules.opinion import RuleOpinion
 from lockgate.rules.pattern import ToolPattern
 from lockgate.rules.rule import Rule, RuleSet
+from lockgate.schema.shape import ELSEWHERE
 from lockgate.tools.naming import server_prefix
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.subject import NO_SUBJECTS, SubjectKind, Subjects
@@ -28,11 +29,6 @@ file."""
 SEARCHING: Final = frozenset({"Grep", "Glob"})
 """Those that come upon files which no argument names: a strict rule of their own for a path also
 means what they find."""
-_OPEN: Final = frozenset(
-    {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"}
-    | {"patternProperties", "propertyNames", "dependentSchemas", "dependencies"}
-)
-"""What else in a schema may speak of a parameter."""
 _UNBOUND: Final = "the tool has not what the rule speaks of, so it holds for every call"
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -209,7 +205,7 @@ def _fits(rule: Rule, tool: Registered) -> bool:
         return True
     schema = tool.definition.input_schema
     known = schema.get("properties", _NOTHING)
-    if not _OPEN.isdisjoint(schema) or not isinstance(known, Mapping):
+    if not ELSEWHERE.isdisjoint(schema) or not isinstance(known, Mapping):
         return True
     if schema.get("additionalProperties", not known) is not False:
         return True  # it says, or says nothing at all, of what else there may be

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from lockgate.schema.walk import Node
+
+ELSEWHERE: Final = frozenset(
+    {"$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if"}
+    | {"patternProperties", "propertyNames", "dependentSchemas", "dependencies"}
+)
+"""Keywords beside `properties` that may speak of a property: with one of them at its root, a schema
+does not say by its `properties` alone which names it knows."""
 
 
 def kind_of(value: object) -> str:

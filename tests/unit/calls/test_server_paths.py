@@ -3,86 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Protocol
 
 import msgspec
 import pytest
 
-from lockgate.calls.call import Call
-from lockgate.decision import Decision
-from lockgate.rules.parse import parse_rule
-from lockgate.rules.places import Places
-from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
-from lockgate.testing.road import Road
 from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.context import Environment
 from lockgate.tools.result import ErrorKind
-from lockgate.tools.subject import Subject, SubjectKind
-from lockgate.traits import SideEffectLevel
-
-READ = SideEffectLevel.READ_ONLY
-PATHS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
-SCHEMA = {"type": "object", "properties": {"path": PATHS, "to": {"type": "string"}}}
-
-
-class MakeRoad(Protocol):
-    def __call__(self, *args: Any, **kwargs: Any) -> Road: ...
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project with a few directories, and things beside it."""
-    root = tmp_path.resolve() / "project"
-    for name in ("docs", "secret", "other"):
-        (root / name).mkdir(parents=True)
-    (root.parent / "state").mkdir()
-    (root / "docs" / "a").write_text("a")
-    (root / "secret" / "key").write_text("k")
-    return root
-
-
-@pytest.fixture
-def environment(project: Path) -> Environment:
-    return Environment(
-        project,
-        roots=(project,),
-        barred=(project.parent / "state",),
-        control=(project / "my.yaml",),
-        server_dirs={"files": project, "elsewhere": project / "other"},
-    )
-
-
-def rules(project: Path, *, destructive: bool = False, **lists: list[str]) -> RuleSet:
-    """Rules that start from the project: `allow=[...]`, `ask=[...]`, `deny=[...]`."""
-    return RuleSet(
-        tuple(
-            parse_rule(
-                text,
-                Decision[name.upper()],
-                places=Places(str(project)),
-                destructive=destructive and name == "allow",
-            )
-            for name, texts in lists.items()
-            for text in texts
-        )
-    )
-
-
-def reader(name: str = "Read") -> ScriptedTool:
-    """A tool of ours that reads one path."""
-    subject = Subject(SubjectKind.PATH, "path")
-    return ScriptedTool(name, level=READ, subjects=(subject,), input_schema=SCHEMA)
-
-
-def writer(name: str = "Write") -> ScriptedTool:
-    """A tool of ours that writes one path."""
-    subject = Subject(SubjectKind.PATH, "path", writes=True)
-    return ScriptedTool(name, subjects=(subject,), input_schema=SCHEMA)
-
-
-async def kind_of(road: Road, call: Call) -> ErrorKind | None:
-    return (await road.invoke(call)).kind
+from path_road import READ, SCHEMA, MakeRoad, kind_of, reader, rules, writer
 
 
 async def test_a_servers_relative_path_starts_from_where_it_runs(
