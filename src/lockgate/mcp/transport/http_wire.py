@@ -12,7 +12,6 @@ from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol import http_fate
 from lockgate.mcp.protocol.http_fate import Odd, Verdict
 from lockgate.mcp.protocol.jsonrpc import Outgoing
-from lockgate.mcp.transport.http_words import summary
 from lockgate.process.hidden import Hidden
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure, Stage
@@ -214,10 +213,6 @@ class HttpWire:
         finally:
             answer.close()
         return bytes(data)
-
-    async def summarised(self, answer: Answer) -> str:
-        """The same in one line."""
-        return summary(answer.media_type, await self.beginning(answer))
 
 
 _ADVICE: Final[Mapping[int, str]] = {
