@@ -19,12 +19,15 @@ from lockgate.testing.road import Road
 from lockgate.testing.script import ScriptedServer, tool
 from lockgate.testing.tool import ScriptedTool
 
+TOOLS = ("drop", "purge")
+
 
 async def suspended(project: Project) -> list[str]:
-    """The tickets of two calls of one session that wait."""
+    """The tickets of two calls of one session that wait; of two tools, since a call stands in the
+    way of the next of its tool until it is known how it ended."""
     around = Surroundings(environ=project.environ(), cwd=project.root)
     async with lockgate.open(project.write(), attended=True, surroundings=around) as gate:
-        calls = [await gate.call("mcp__db__drop", {"table": name}) for name in "ab"]
+        calls = [await gate.call(f"mcp__db__{name}", {"table": "a"}) for name in TOOLS]
     return [call.ticket for call in calls if isinstance(call, lockgate.Suspended)]
 
 
@@ -35,7 +38,7 @@ def test_pb_157_answers_given_at_the_same_time_are_all_kept(
     """Two processes that remember an answer at once lose neither, for the session or for good."""
     project = Project(tmp_path)
     project.sections["approvals"] = {"attended": ["queue"]}
-    ledger = project.add("db", ScriptedServer(tools=(tool("drop"),)))
+    ledger = project.add("db", ScriptedServer(tools=tuple(map(tool, TOOLS))))
     tickets = asyncio.run(suspended(project))
     command = [sys.executable, "-m", "lockgate", "-c", str(project.file), "approvals", "answer"]
     both = [
@@ -51,7 +54,7 @@ def test_pb_157_answers_given_at_the_same_time_are_all_kept(
     ]
     assert [process.wait(50) for process in both] == [0, 0]
     assert len(project.json("grants", "list")[kept]) == 2
-    assert ledger.called == ("drop", "drop")
+    assert sorted(ledger.called) == sorted(TOOLS)
 
 
 async def test_pb_157_a_damaged_answer_is_no_answer(tmp_path: Path) -> None:
