@@ -7,8 +7,21 @@ import socket
 import weakref
 from typing import Any, Final
 
+QUIET: Final = 30
+"""Seconds without a byte after which the other side is asked whether it is still there. A stream
+may rest for hours; a machine that is gone says nothing either, and nobody else would notice."""
+ASKED_EVERY: Final = 10
+"""Seconds between two such questions (TCP keepalive)."""
+ASKED: Final = 3
+"""Questions without an answer after which the connection is over: a minute after the last byte."""
 _TURNS: Final = 20
 """Turns of the loop that closing takes at most, once the sockets are shut down."""
+_KEEPALIVE: Final = (
+    ("TCP_KEEPIDLE", QUIET),
+    ("TCP_KEEPALIVE", QUIET),  # the same, as macOS names it
+    ("TCP_KEEPINTVL", ASKED_EVERY),
+    ("TCP_KEEPCNT", ASKED),
+)
 
 
 class Sockets:
@@ -22,6 +35,8 @@ class Sockets:
         family, kind, protocol, *_ = info
         made = socket.socket(family, kind, protocol)
         made.setblocking(False)
+        if family in (socket.AF_INET, socket.AF_INET6):
+            _keep_alive(made)
         self._made.add(made)
         return made
 
@@ -41,3 +56,12 @@ class Sockets:
             if all(each.fileno() == -1 for each in tuple(self._made)):
                 break
             await asyncio.sleep(0)
+
+
+def _keep_alive(made: socket.socket) -> None:
+    """Have the system find out that the other side is gone, as soon as it lets us say."""
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE:
+        option = getattr(socket, name, None)
+        if option is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)

@@ -38,6 +38,7 @@ from lockgate.mcp.protocol.profile import ServerProfile, parse_discover, parse_i
 from lockgate.mcp.protocol.session import Event
 from lockgate.mcp.transport.base import OnlyHandshakes, Transport
 from lockgate.process.hidden import NOTHING, Hidden
+from lockgate.process.outlast import outlast
 
 Learnt: TypeAlias = tuple[Finding, ServerProfile]
 """What an answer means to the table, and what it says of the server."""
@@ -144,11 +145,16 @@ class _Negotiator:
             await self._forget()
             return await self._use(step.revision)
         except BaseException:
-            try:
-                await self._forget()
-            finally:
-                await self._connection.close()
+            # A second cancellation must not cut this short: the program would go on running.
+            await outlast(asyncio.get_running_loop().create_task(self._undo()))
             raise
+
+    async def _undo(self) -> None:
+        """Leave nothing open. Bounded by what closing takes."""
+        try:
+            await self._forget()
+        finally:
+            await self._connection.close()
 
     async def _begin(self, step: Probe | Initialize) -> None:
         """Send the request that the table wants, on a new link where it wants one."""

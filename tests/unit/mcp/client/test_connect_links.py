@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.memory import MemoryTransport, PeerLink
+from lockgate.testing.turns import turns
 
 CLIENT = ClientIdentity("test", "1")
 
@@ -73,6 +76,54 @@ async def test_cancelled_while_the_link_is_opened_nothing_is_left() -> None:
     with pytest.raises(asyncio.CancelledError):
         await connecting
     assert undone.is_set()
+    assert not _left()
+
+
+@pytest.mark.parametrize("failed", [True, False], ids=["failed", "cancelled"])
+async def test_cancelled_while_it_closes_all_is_closed_before_that_is_told(failed: bool) -> None:
+    """A connect that failed, or was cancelled, is closing its link when the stop comes: nothing of
+    it is left when the stop gets through, however often it is said."""
+    closing, closed, may_close = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Slow(MemoryTransport):
+        @asynccontextmanager
+        async def open(self, receiver: Any) -> AsyncGenerator[Any, None]:
+            async with super().open(receiver) as link:
+                try:
+                    yield link
+                finally:
+                    closing.set()
+                    await may_close.wait()
+                    closed.set()
+
+    heard = asyncio.Event()
+
+    async def serve(link: PeerLink) -> None:
+        asked = await link.receive()
+        if failed:
+            while asked is not None and b"initialize" not in asked:
+                await link.send(b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}')
+                asked = await link.receive()
+            result = b'{"protocolVersion":"2099-01-01"}'
+            await link.send(b'{"jsonrpc":"2.0","id":2,"result":%b}' % result)
+        heard.set()
+        await link.receive()
+
+    transport = Slow(serve, peer="x")
+    connecting = asyncio.create_task(connect(transport, peer="x", client=CLIENT))
+    async with asyncio.timeout(5):
+        await heard.wait()
+        if not failed:
+            connecting.cancel()
+        await closing.wait()
+        for _ in range(3):
+            connecting.cancel()
+            await turns(5)
+        assert not connecting.done()
+        may_close.set()
+        with pytest.raises(asyncio.CancelledError):
+            await connecting
+    assert closed.is_set()
     assert not _left()
 
 
