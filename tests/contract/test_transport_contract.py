@@ -2,85 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import socket
-import struct
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 
-from lockgate.errors import Fate, Fault, PeerError, Phase
+from contract_ways import (
+    MakeReach,
+    over_http,
+    over_http_streams,
+    over_memory,
+    over_socket,
+    over_sse,
+    over_stdio,
+)
+from lockgate.errors import Fault, Phase
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.protocol.framing import LIMIT
-from lockgate.mcp.protocol.jsonrpc import Outgoing, RequestId
-from lockgate.mcp.transport.base import Link, Receiver, Transport
 from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.stdio import StdioTransport
-from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
-from lockgate.process.child import Grace
-from lockgate.process.outlast import outlast
-from lockgate.testing.http_server import HttpServer
-from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.sse_server import SseServer
-from lockgate.testing.transports import CONTRACT, Check, Reach, fails_to_open, hold
-
-SHORT = 0.1
-Opening: TypeAlias = asyncio.Task[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
-MakeReach: TypeAlias = Callable[[], Reach]
-
-
-def over_stdio() -> Reach:
-    """As a child process."""
-
-    def reach(server: ScriptedServer, *, frame_limit: int = LIMIT) -> Transport:
-        return StdioTransport(
-            server.endpoint(),
-            peer="scripted",
-            environ=os.environ,
-            grace=Grace(SHORT, SHORT),
-            frame_limit=frame_limit,
-        )
-
-    return reach
-
-
-def over_memory() -> Reach:
-    """In this loop."""
-
-    def reach(server: ScriptedServer, *, frame_limit: int = LIMIT) -> Transport:
-        return LoopServer(server).transport(grace=SHORT, frame_limit=frame_limit)
-
-    return reach
-
-
-def over_socket() -> Reach:
-    """Over a Unix socket, with the length before each frame: nobody's protocol."""
-
-    def reach(server: ScriptedServer, *, frame_limit: int = LIMIT) -> Transport:
-        return SocketTransport(server, frame_limit)
-
-    return reach
-
-
-def over_http() -> Reach:
-    """Over HTTP, answered with bodies."""
-    return lambda server, *, frame_limit=LIMIT: HttpToOneServer(server, frame_limit, stream=False)
-
-
-def over_http_streams() -> Reach:
-    """Over HTTP, answered with streams."""
-    return lambda server, *, frame_limit=LIMIT: HttpToOneServer(server, frame_limit, stream=True)
-
-
-def over_sse() -> Reach:
-    """Over HTTP with SSE, the older transport."""
-    return lambda server, *, frame_limit=LIMIT: SseToOneServer(server, frame_limit)
-
+from lockgate.testing.transports import CONTRACT, Check, fails_to_open, hold
+from socket_transport import SocketTransport
 
 EXCEPTIONS: Mapping[str, str] = {
     "frames_keep_their_order": "each message goes its own way: what has to follow waits for it",
@@ -148,178 +93,3 @@ async def test_a_socket_without_a_server_fails_to_open() -> None:
     """The same for a transport that connects."""
     transport = SocketTransport(None, LIMIT)
     assert (await fails_to_open(transport)).phase is Phase.CONNECT
-
-
-class HttpToOneServer:
-    """Streamable HTTP to a server that is started with each link, and ended with it."""
-
-    def __init__(self, server: ScriptedServer, limit: int, *, stream: bool) -> None:
-        self._server = server
-        self._limit = limit
-        self._stream = stream
-
-    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
-        return self._open(receiver)
-
-    def describe(self) -> str:
-        return "http"
-
-    @asynccontextmanager
-    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        async with HttpServer(self._server, stream=self._stream) as server:
-            transport = StreamableHttpTransport(
-                server.endpoint(), peer="scripted", environ={}, frame_limit=self._limit
-            )
-            async with transport.open(receiver) as link:
-                yield link
-
-
-class SseToOneServer:
-    """HTTP with SSE to a server that is started with each link, and ended with it."""
-
-    def __init__(self, server: ScriptedServer, limit: int) -> None:
-        self._server = server
-        self._limit = limit
-
-    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
-        return self._open(receiver)
-
-    def describe(self) -> str:
-        return "sse"
-
-    @asynccontextmanager
-    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        async with SseServer(self._server) as server:
-            transport = LegacySseTransport(
-                server.stream(), peer="scripted", environ={}, frame_limit=self._limit
-            )
-            async with transport.open(receiver) as link:
-                yield link
-
-
-class SocketTransport:
-    """The made-up one: it shows what a third party has to write."""
-
-    def __init__(self, server: ScriptedServer | None, limit: int) -> None:
-        """Without a server nobody is there to be reached."""
-        self._server = server
-        self._limit = limit
-
-    def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
-        return self._open(receiver)
-
-    def describe(self) -> str:
-        return "a socket"
-
-    @asynccontextmanager
-    async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        if self._server is None:
-            raise PeerError(
-                "nobody is there",
-                peer="socket",
-                phase=Phase.CONNECT,
-                fault=Fault.NOT_CONNECTED,
-                fate=Fate.NOT_SENT,
-            )
-        ours, theirs = socket.socketpair()
-        serving = asyncio.create_task(self._serve(self._server, theirs))
-        opening = asyncio.create_task(asyncio.open_connection(sock=ours))
-        try:
-            # Waited for, not awaited: our cancellation must not cut it off half-way.
-            await asyncio.wait((opening,))
-            reader, writer = opening.result()
-            link = SocketLink(writer, receiver)
-            reading = asyncio.create_task(self._read(reader, link, receiver))
-            try:
-                yield link
-            finally:
-                link.end("the connection was closed", Phase.CLOSE)
-                reading.cancel()
-        finally:
-            serving.cancel()
-            await outlast(asyncio.create_task(self._finish(opening, serving)))
-
-    async def _finish(self, opening: Opening, serving: asyncio.Task[None]) -> None:
-        _, writer = await opening
-        writer.transport.abort()
-        await asyncio.wait((serving,), timeout=SHORT)
-
-    async def _serve(self, server: ScriptedServer, sock: socket.socket) -> None:
-        opening = asyncio.create_task(asyncio.open_connection(sock=sock))
-        try:
-            await asyncio.wait((opening,))
-            await LoopServer(server).serve(SocketPeer(*opening.result()))
-        finally:
-            await asyncio.wait((opening,))
-            opening.result()[1].close()
-
-    async def _read(self, reader: asyncio.StreamReader, link: SocketLink, to: Receiver) -> None:
-        try:
-            while True:
-                (size,) = struct.unpack(">Q", await reader.readexactly(8))
-                frame = await reader.readexactly(size)
-                if size > self._limit:
-                    to.oversized(frame[:4096], size, self._limit)
-                else:
-                    to.frame(frame)
-        except (asyncio.IncompleteReadError, OSError):
-            link.end("the server hung up", Phase.REQUEST)
-
-
-class SocketLink:
-    """Writes the length, then the frame; a lock makes others wait, in order."""
-
-    def __init__(self, writer: asyncio.StreamWriter, receiver: Receiver) -> None:
-        self._writer = writer
-        self._receiver = receiver
-        self._turn = asyncio.Lock()
-        self._ended: str | None = None
-
-    async def send(self, message: Outgoing) -> None:
-        async with self._turn:
-            if self._ended is None:
-                try:
-                    await self._writer.drain()
-                except OSError:
-                    self.end("the server hung up", Phase.REQUEST)
-            if self._ended is not None:
-                raise self._error(f"nothing was sent: {self._ended}", Fate.NOT_SENT)
-            self._writer.write(struct.pack(">Q", len(message.payload)) + message.payload)
-
-    @property
-    def mirrors(self) -> bool:
-        return False
-
-    def abandon(self, request: RequestId) -> bool:
-        return False
-
-    def last_words(self) -> str:
-        return ""
-
-    def end(self, why: str, phase: Phase) -> None:
-        if self._ended is None:
-            self._ended = why
-            self._writer.transport.abort()
-            self._receiver.closed(self._error(why, Fate.UNKNOWN, phase))
-
-    def _error(self, text: str, fate: Fate, phase: Phase = Phase.REQUEST) -> PeerError:
-        return PeerError(text, peer="socket", phase=phase, fault=Fault.CLOSED, fate=fate)
-
-
-class SocketPeer:
-    """The server's end."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-
-    async def receive(self) -> bytes | None:
-        try:
-            (size,) = struct.unpack(">Q", await self._reader.readexactly(8))
-            return await self._reader.readexactly(size)
-        except (asyncio.IncompleteReadError, OSError):
-            return None
-
-    async def send(self, frame: bytes) -> None:
-        self._writer.write(struct.pack(">Q", len(frame)) + frame)
-        await self._writer.drain()

@@ -19,7 +19,7 @@ from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol import negotiation, outgoing
-from lockgate.mcp.protocol.eras import Era, Revision
+from lockgate.mcp.protocol.eras import REVISIONS, Era, Revision
 from lockgate.mcp.protocol.jsonrpc import Failure, Unreadable
 from lockgate.mcp.protocol.negotiation import (
     Finding,
@@ -64,6 +64,7 @@ async def connect(
     request_timeout: float = 30.0,
     probe_patience: float = PROBE_PATIENCE,
     eras: MutableMapping[str, Era] | None = None,
+    revisions: Sequence[Revision] = REVISIONS,
     listeners: Sequence[Listener] = (),
     hidden: Hidden = NOTHING,
 ) -> ServerSession:
@@ -72,6 +73,7 @@ async def connect(
     `peer` is the configured name of the server. `initialize` may take `request_timeout` seconds;
     opening is not bounded here. `eras` remembers, by `peer`, which era a server was found to be of
     for as long as the caller keeps it: a legacy one is then not probed again, unless that fails.
+    `revisions` are those that are spoken, the newest first, of each era at least one.
     `listeners` hear its notifications, those before the agreement too. `hidden` is what no line of
     the log may hold.
 
@@ -91,16 +93,20 @@ async def connect(
         )
 
     if isinstance(transport, OnlyHandshakes):
-        return await _Negotiator(make, client, probe_patience).run(*negotiation.begin(Era.LEGACY))
+        return await _Negotiator(make, client, probe_patience).run(
+            *negotiation.begin(Era.LEGACY, revisions)
+        )
     if eras is not None and eras.get(peer) is Era.LEGACY:
         try:
-            begun = negotiation.begin(Era.LEGACY)
+            begun = negotiation.begin(Era.LEGACY, revisions)
             return await _Negotiator(make, client, probe_patience).run(*begun)
         except PeerError as error:
             if error.fault in _BARRED:
                 raise
             del eras[peer]
-    session = await _Negotiator(make, client, probe_patience).run(*negotiation.begin())
+    session = await _Negotiator(make, client, probe_patience).run(
+        *negotiation.begin(None, revisions)
+    )
     if eras is not None:
         eras[peer] = session.revision.era
     return session

@@ -13,19 +13,12 @@ used for one retry (PB-041).
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import msgspec
 
-from lockgate.mcp.protocol.eras import (
-    LATEST_LEGACY,
-    LATEST_MODERN,
-    REVISIONS,
-    Era,
-    Revision,
-    known,
-)
+from lockgate.mcp.protocol.eras import REVISIONS, Era, Revision
 from lockgate.mcp.protocol.jsonrpc import Failure
 from lockgate.mcp.protocol.profile import Discovered, Initialized
 
@@ -155,6 +148,8 @@ class Negotiation(msgspec.Struct, frozen=True):
     """The modern revision that a late answer to the probe named."""
     probed: bool = True
     """The link in use has carried a probe, which may be what a server died of."""
+    revisions: tuple[Revision, ...] = REVISIONS
+    """What is spoken here, the newest first."""
 
 
 class _Do(enum.Enum):
@@ -224,29 +219,38 @@ Every pair that can occur is here; `Found.INITIALIZED` while probing can not."""
 _VERSIONED = frozenset({Found.DISCOVERED, Found.INITIALIZED, Found.UNSUPPORTED})
 
 
-def begin(era: Era | None = None) -> tuple[Negotiation, Step]:
-    """The first step with a server: probe it, unless it is remembered to be a legacy one."""
+def begin(
+    era: Era | None = None, revisions: Sequence[Revision] = REVISIONS
+) -> tuple[Negotiation, Step]:
+    """The first step with a server: probe it, unless it is remembered to be a legacy one.
+
+    `revisions` are those that are spoken here, the newest first. Raises ValueError without one of
+    each era.
+    """
+    spoken = tuple(revisions)
+    modern, legacy = _newest(spoken, Era.MODERN), _newest(spoken, Era.LEGACY)
     if era is Era.LEGACY:
-        return Negotiation(_I, LATEST_LEGACY, probed=False), Initialize(LATEST_LEGACY)
-    return Negotiation(_P, LATEST_MODERN), Probe(LATEST_MODERN)
+        return Negotiation(_I, legacy, probed=False, revisions=spoken), Initialize(legacy)
+    return Negotiation(_P, modern, revisions=spoken), Probe(modern)
 
 
 def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:
     """What to do next. Raises KeyError for an answer to a request that is not open."""
     # A refusal that names what was just offered contradicts itself: that one is not tried again.
     refused = now.offered if finding.found is Found.UNSUPPORTED else None
-    common, named = _in_common(finding.versions, besides=refused)
+    common, named = _in_common(now.revisions, finding.versions, besides=refused)
     key = common if finding.found in _VERSIONED else _ANY
     do = TABLE[now.stage, finding.found, key]
     theirs = ", ".join(v[:40] for v in finding.versions[:10])
-    ours = ", ".join(revision.name for revision in REVISIONS)
+    ours = ", ".join(revision.name for revision in now.revisions)
     match do, named:
         case _Do.USE, Revision():
             return now, Use(named)
         case ((_Do.PROBE_NAMED | _Do.INITIALIZE_NAMED), _) if now.retried:
             return now, GiveUp(f"refuses every version that it lists ({theirs}): {finding.detail}")
         case _Do.PROBE_NAMED, Revision():
-            return Negotiation(_P, named, retried=True), Probe(named)
+            after = Negotiation(_P, named, retried=True, revisions=now.revisions)
+            return after, Probe(named)
         case _Do.INITIALIZE_NAMED, Revision():
             return msgspec.structs.replace(now, stage=_I, offered=named, retried=True), Initialize(
                 named
@@ -284,18 +288,28 @@ _REASONS: Mapping[_Do, str] = {
 
 
 def _initialize(now: Negotiation, *, new_link: bool) -> tuple[Negotiation, Step]:
-    after = Negotiation(_I, LATEST_LEGACY, retried=now.retried, probed=not new_link)
-    return after, Initialize(LATEST_LEGACY, new_link)
+    legacy = _newest(now.revisions, Era.LEGACY)
+    after = Negotiation(
+        _I, legacy, retried=now.retried, probed=not new_link, revisions=now.revisions
+    )
+    return after, Initialize(legacy, new_link)
+
+
+def _newest(revisions: Sequence[Revision], era: Era) -> Revision:
+    for revision in revisions:
+        if revision.era is era:
+            return revision
+    raise ValueError(f"revisions: none of the {era.value} era is among them")
 
 
 def _in_common(
-    versions: tuple[str, ...], *, besides: Revision | None
+    spoken: Sequence[Revision], versions: tuple[str, ...], *, besides: Revision | None
 ) -> tuple[Common, Revision | None]:
     if not versions:
         return Common.NOTHING, None
-    shared = {known(version) for version in versions} - {None}
-    for revision in REVISIONS:
-        if revision in shared and revision is not besides:
+    shared = [revision for revision in spoken if revision.name in versions]
+    for revision in shared:
+        if revision is not besides:
             modern = revision.era is Era.MODERN
             return (Common.MODERN if modern else Common.LEGACY), revision
     return (Common.NOTHING if shared else Common.FOREIGN), None
