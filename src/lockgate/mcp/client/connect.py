@@ -17,6 +17,7 @@ from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connection import Connection, MakeRequest
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.journal import Journal
+from lockgate.mcp.client.services import SERVES_NOTHING, Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol import negotiation, outgoing
 from lockgate.mcp.protocol.eras import REVISIONS, Era, Revision
@@ -66,6 +67,7 @@ async def connect(
     eras: MutableMapping[str, Era] | None = None,
     revisions: Sequence[Revision] = REVISIONS,
     listeners: Sequence[Listener] = (),
+    services: Services = SERVES_NOTHING,
     hidden: Hidden = NOTHING,
 ) -> ServerSession:
     """Open a connection and agree on a revision.
@@ -74,7 +76,8 @@ async def connect(
     opening is not bounded here. `eras` remembers, by `peer`, which era a server was found to be of
     for as long as the caller keeps it: a legacy one is then not probed again, unless that fails.
     `revisions` are those that are spoken, the newest first, of each era at least one.
-    `listeners` hear its notifications, those before the agreement too. `hidden` is what no line of
+    `listeners` hear its notifications, those before the agreement too. `services` is what it may
+    ask for; nothing else is declared, and nothing else answered. `hidden` is what no line of
     the log may hold.
 
     Raises `PeerError`: phase SPAWN or CONNECT if the server can not be reached, NEGOTIATE if it can
@@ -88,25 +91,25 @@ async def connect(
             transport,
             peer=peer,
             request_timeout=request_timeout,
+            services=services,
             listeners=listeners,
             journal=journal,
         )
 
+    def negotiator() -> _Negotiator:
+        return _Negotiator(make, client, services, probe_patience)
+
     if isinstance(transport, OnlyHandshakes):
-        return await _Negotiator(make, client, probe_patience).run(
-            *negotiation.begin(Era.LEGACY, revisions)
-        )
+        return await negotiator().run(*negotiation.begin(Era.LEGACY, revisions))
     if eras is not None and eras.get(peer) is Era.LEGACY:
         try:
             begun = negotiation.begin(Era.LEGACY, revisions)
-            return await _Negotiator(make, client, probe_patience).run(*begun)
+            return await negotiator().run(*begun)
         except PeerError as error:
             if error.fault in _BARRED:
                 raise
             del eras[peer]
-    session = await _Negotiator(make, client, probe_patience).run(
-        *negotiation.begin(None, revisions)
-    )
+    session = await negotiator().run(*negotiation.begin(None, revisions))
     if eras is not None:
         eras[peer] = session.revision.era
     return session
@@ -119,10 +122,13 @@ class _Negotiator:
         self,
         make: Callable[[], Connection],
         client: ClientIdentity,
+        services: Services,
         patience: float,
     ) -> None:
         self._make = make
         self._client = client
+        self._services = services
+        self._offered = services.capabilities
         self._patience = patience
         self._connection = make()
         self._opened = False
@@ -177,14 +183,16 @@ class _Negotiator:
             self._reached(Event.PROBE)
             # It stays open when initialize follows, so it may take as long as both.
             asking = self._ask(
-                lambda id: outgoing.discover(id, self._client, step.revision),
+                lambda id: outgoing.discover(id, self._client, step.revision, self._offered),
                 _discovered,
                 self._patience + bound,
             )
         else:
             self._reached(Event.INITIALIZE)
             asking = self._ask(
-                lambda id: outgoing.initialize(id, self._client, step.revision), _initialized, bound
+                lambda id: outgoing.initialize(id, self._client, step.revision, self._offered),
+                _initialized,
+                bound,
             )
         self._asked = loop.create_task(asking, name=f"lockgate {self._connection.peer} negotiates")
 
@@ -233,7 +241,7 @@ class _Negotiator:
         connection = self._connection
         if not connection.usable:
             raise self._failed("agreed on a revision, and then ended", Finding(Found.EXITED))
-        connection.agree(Dialect(revision, self._client))
+        connection.agree(Dialect(revision, self._client, self._offered))
         found = Found.DISCOVERED
         if not revision.modern:
             found = Found.INITIALIZED
@@ -243,7 +251,8 @@ class _Negotiator:
                 finding = Finding(_found(error.fault), detail=str(error))
                 raise self._failed("agreed on a revision, and then failed", finding) from None
         mirrors = revision.modern and connection.mirrors
-        return ServerSession(connection, revision, self._profiles[found], mirrors)
+        profile = self._profiles[found]
+        return ServerSession(connection, revision, profile, mirrors, self._services)
 
     def _reached(self, event: Event) -> None:
         """Note how far the conversation is; one that is over is told by the request."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 from msgspec import Raw
@@ -28,6 +28,7 @@ from lockgate.mcp.client.progress import Tracked
 from lockgate.mcp.client.receiver import FrameReceiver
 from lockgate.mcp.client.renewal import Renewal
 from lockgate.mcp.client.serverlog import MESSAGE, ServerLog
+from lockgate.mcp.client.services import SERVES_NOTHING, Occasion, Services
 from lockgate.mcp.protocol import outgoing
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
@@ -39,8 +40,6 @@ logger = logging.getLogger(__name__)
 
 MakeRequest: TypeAlias = Callable[[int], Outgoing]
 """Makes the frame of a request from the id that the connection gives it."""
-
-NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
 
 
 class Unwritable(LocalError):
@@ -59,12 +58,13 @@ class Connection:
         *,
         peer: str,
         request_timeout: float = 30.0,
-        handlers: Mapping[str, Handler] = NO_HANDLERS,
+        services: Services = SERVES_NOTHING,
         listeners: Sequence[Listener] = (),
         journal: Journal | None = None,
     ) -> None:
         """`peer` is the configured name of the server, for messages; `request_timeout` the seconds
-        one request may take, queueing and writing included (S3-21); `journal` its log."""
+        one request may take, queueing and writing included (S3-21); `services` is what the server
+        may ask for in requests of its own; `journal` its log."""
         self.peer, journal = peer, journal or Journal(peer)
         self.request_timeout = request_timeout
         self.session = Session()
@@ -74,6 +74,7 @@ class Connection:
         self._pending = PendingRequests(self._failures, journal)
         self._outbox = Outbox(peer, request_timeout)
         concerns = {PROGRESS: self._pending.progressed, MESSAGE: ServerLog(journal)}
+        handlers = {method: self._serving(method, services) for method in services.methods}
         self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal, concerns)
         self._receiver = FrameReceiver(journal, self._pending, self._inbound, self._lost)
         self._dialect: Dialect | None = None
@@ -106,6 +107,11 @@ class Connection:
         if self._dialect is None:
             raise LocalError(f"no protocol revision is agreed upon with {self.peer} yet")
         return self._dialect
+
+    def held(self) -> AbstractContextManager[None]:
+        """While this is entered the requests that are open now do not run out of time; see
+        `PendingRequests.held`."""
+        return self._pending.held()
 
     @property
     def mirrors(self) -> bool:
@@ -250,9 +256,11 @@ class Connection:
 
     async def initialize_again(self, dialect: Dialect) -> Answer:
         """Open a new session on this link; for `Renewal`."""
-        client, revision = dialect.client, dialect.revision
+        client, revision, offered = dialect.client, dialect.revision, dialect.capabilities
         return await self.exchange(
-            lambda id: outgoing.initialize(id, client, revision), withdraw=False, renew=False
+            lambda id: outgoing.initialize(id, client, revision, offered),
+            withdraw=False,
+            renew=False,
         )
 
     async def tell(self, message: Outgoing) -> None:
@@ -309,6 +317,13 @@ class Connection:
             self._renewal.end()
         self._opened.set()
         self._gone.set()
+
+    def _serving(self, method: str, services: Services) -> Handler:
+        async def serve(params: Any) -> Any:
+            with self.held():
+                return await services.answer(method, params, Occasion(self.peer))
+
+        return serve
 
     def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
         return self._failures.timed_out(

@@ -18,14 +18,16 @@ from msgspec import Raw
 
 from lockgate.mcp.client.journal import Journal, trace
 from lockgate.mcp.client.outbox import Outbox
+from lockgate.mcp.client.services import Refusal
 from lockgate.mcp.protocol import jsonrpc
 from lockgate.mcp.protocol.outgoing import CANCELLED, answer_request
 
 Handler: TypeAlias = Callable[[Any], Awaitable[Any]]
 """Answers one method that servers may call: decoded params (None if absent) to a JSON result.
 
-An exception becomes an "internal error" without its text, which may hold what the server must not
-see. Runs in a task of its own, cancelled when the connection ends.
+A `Refusal` becomes the JSON-RPC error that it says; any other exception an "internal error" without
+its text, which may hold what the server must not see. Runs in a task of its own, cancelled when the
+connection ends.
 """
 
 Listener: TypeAlias = Callable[[str, str, Any], None]
@@ -134,6 +136,9 @@ class Inbound:
         try:
             params = self._decoded(request.method, request.params)
             answer = jsonrpc.response(request.id, await handler(params))
+        except Refusal as refusal:
+            answer = jsonrpc.error_response(request.id, refusal.code, refusal.message)
+            self._outbox.put(answer)
         except Exception as error:  # noqa: BLE001 - foreign code; the server needs an answer
             what = f"the handler of {request.method[:80]} failed"
             self._journal.error(f"{what}: {trace(error)}")

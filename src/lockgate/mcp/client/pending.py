@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import msgspec
@@ -38,6 +40,10 @@ class Waiting(msgspec.Struct):
     tracked: Tracked | None = None
     """Whom its progress concerns, if anybody."""
     _cut_off: int | None = None
+    _held: int = 0
+    """How many times its clock is held."""
+    _left: float = 0.0
+    """Seconds that were left when that began."""
 
     def settle(self, what: Answer | PeerError | None) -> None:
         """Set the answer; the first one counts."""
@@ -59,6 +65,22 @@ class Waiting(msgspec.Struct):
             if self.due < math.inf:
                 self.due = self.tracked.due(now, self.due)
             self.tracked.tell(progress)
+
+    def hold(self, now: float) -> None:
+        """Its time stands still until it is let go as often: a person is being asked."""
+        if not self._held and self.due < math.inf:
+            self._left, self.due = self.due - now, math.inf
+            self._held = 1
+        elif self._held:
+            self._held += 1
+
+    def release(self, now: float) -> float:
+        """Let it go; the time at which it is due from now on."""
+        if self._held:
+            self._held -= 1
+            if not self._held:
+                self.due = now + self._left
+        return self.due
 
     def cut_off(self) -> bool:
         """Whether the cancellation that has arrived is the clock's alone, and takes it back."""
@@ -142,6 +164,24 @@ class PendingRequests:
             waiting.heard(progress, asyncio.get_running_loop().time())
         except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
             self._journal.error(f"a listener failed on progress: {trace(error)}")
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """While this is entered the time of the requests that are open now stands still.
+
+        For a server's question to a person: waiting for a person is not the server's time (S0-09).
+        It can be about one of those requests, and about none that is made later.
+        """
+        loop = asyncio.get_running_loop()
+        waiting = tuple(self._open.values())
+        for one in waiting:
+            one.hold(loop.time())
+        try:
+            yield
+        finally:
+            due = min((one.release(loop.time()) for one in waiting), default=math.inf)
+            if due < self._next_look:
+                self._look_at(due)
 
     def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
         """An answer came that can not be used; the one who waits is told at once."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lockgate.mcp.client.connection import Connection
+from lockgate.mcp.client.services import SERVES_NOTHING, Services
 from lockgate.mcp.protocol.eras import Revision
 from lockgate.mcp.protocol.profile import ServerProfile
 
@@ -21,6 +22,8 @@ class ServerSession:
     mirrors: bool = False
     """Whether arguments have to be mirrored into headers where a tool's definition says so: the
     revision knows that, and the transport has headers."""
+    services: Services = SERVES_NOTHING
+    """What the server may ask for, and who answers it."""
     remarks: tuple[str, ...] = ()
     """What was odd about getting there, one sentence each."""
 

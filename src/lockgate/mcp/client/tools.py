@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from msgspec import Raw
+
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
 from lockgate.mcp.client.progress import ProgressListener, Tracked
+from lockgate.mcp.client.rounds import settled
+from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.claims import Claims
+from lockgate.mcp.protocol.input_required import InputAnswers
 from lockgate.mcp.protocol.jsonrpc import Outgoing, Unreadable
 from lockgate.mcp.protocol.param_headers import ParamHeaders
 from lockgate.mcp.protocol.results import (
@@ -106,6 +111,7 @@ class ToolClient:
         progress: ProgressListener | None = None,
         at_most: float | None = None,
         renew: bool = True,
+        occasion: Occasion | None = None,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
@@ -114,7 +120,9 @@ class ToolClient:
         seconds in all. Without either of them no progress is asked for. The arguments are sent as
         they are; `carry`, which must not raise, gives what goes with them. `headers` says which of
         them go into headers too, see `mirroring`. `renew`: whether a call that finds its session
-        ended is made in a new one; else it fails, and nothing was done.
+        ended is made in a new one; else it fails, and nothing was done. A server that asks for
+        input first gets it from the session's `services`, told of `occasion`, and the call is made
+        again with it; that takes no time off `timeout`, which bounds each round.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
@@ -139,17 +147,22 @@ class ToolClient:
             answer = await connection.exchange(
                 tracked, timeout=timeout, renew=renew, tracked=Tracked(progress, at_most)
             )
-        result = parse_call_result(connection.result_of(answer))
-        if result.asks_for_input and session.revision.reads_result_type:
-            raise PeerError(
-                f"{session.name} asks for input before it answers, which is not supported: the "
-                "call was not completed",
-                peer=session.name,
-                phase=Phase.REQUEST,
-                fault=Fault.UNSUPPORTED,
-                fate=Fate.ANSWERED,
-            )
-        return result
+        result = parse_call_result(raw := connection.result_of(answer))
+        if not (result.asks_for_input and session.revision.reads_result_type):
+            return result
+
+        async def again(answers: InputAnswers) -> Raw:
+            def made(id: int) -> Outgoing:
+                carried = None if carry is None else carry(id)
+                progresses = progress is not None or at_most is not None
+                return call_tool(id, name, arguments, carried, progress=progresses, answers=answers)
+
+            tracked = Tracked(progress, at_most)
+            answer = await connection.exchange(made, timeout=timeout, renew=renew, tracked=tracked)
+            return connection.result_of(answer)
+
+        asked = occasion or Occasion(session.name, tool=name)
+        return parse_call_result(await settled(raw, again, session.services, asked))
 
     async def _page(self, cursor: str | None, number: int, room: int) -> ToolPage:
         connection = self._session.connection

@@ -33,6 +33,12 @@ class Revision(msgspec.Struct, frozen=True):
     """Whether requests on transports with headers carry `MCP-Protocol-Version`."""
     batches: bool = False
     """Whether a frame may be an array of messages."""
+    elicits: bool = True
+    """Whether servers may ask a person something, by a form."""
+    elicits_by_url: bool = True
+    """Whether they may do so by an address too."""
+    samples_with_tools: bool = True
+    """Whether the completions that they ask for may have tools."""
 
     @property
     def modern(self) -> bool:
@@ -62,9 +68,24 @@ class Revision(msgspec.Struct, frozen=True):
 REVISIONS = (
     Revision("2026-07-28", Era.MODERN, version_header=True),
     Revision("2025-11-25", Era.LEGACY, version_header=True),
-    Revision("2025-06-18", Era.LEGACY, version_header=True),
-    Revision("2025-03-26", Era.LEGACY, version_header=False, batches=True),
-    Revision("2024-11-05", Era.LEGACY, version_header=False),
+    Revision(
+        "2025-06-18",
+        Era.LEGACY,
+        version_header=True,
+        elicits_by_url=False,
+        samples_with_tools=False,
+    ),
+    Revision(
+        "2025-03-26",
+        Era.LEGACY,
+        version_header=False,
+        batches=True,
+        elicits=False,
+        samples_with_tools=False,
+    ),
+    Revision(
+        "2024-11-05", Era.LEGACY, version_header=False, elicits=False, samples_with_tools=False
+    ),
 )
 """All that are spoken, the newest first."""
 

@@ -13,7 +13,9 @@ from typing import Any
 from msgspec import UNSET, Raw, json
 
 from lockgate.mcp.protocol import jsonrpc
+from lockgate.mcp.protocol.capabilities import NONE, Capabilities
 from lockgate.mcp.protocol.eras import Era, Revision
+from lockgate.mcp.protocol.input_required import InputAnswers
 from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
 from lockgate.mcp.protocol.messages import v2025_11_25 as legacy
 from lockgate.mcp.protocol.messages import v2026_07_28 as modern
@@ -43,23 +45,40 @@ class Dialect:
     for half a surrogate pair: what can not be written exactly is not written.
     """
 
-    __slots__ = ("_call_headers", "_handling", "_meta", "client", "revision")
+    __slots__ = ("_call_headers", "_handling", "_meta", "capabilities", "client", "revision")
 
-    def __init__(self, revision: Revision, client: ClientIdentity) -> None:
+    def __init__(
+        self, revision: Revision, client: ClientIdentity, capabilities: Capabilities = NONE
+    ) -> None:
+        """`capabilities` is what servers may ask for in return."""
         self.revision = revision
         self.client = client
+        self.capabilities = capabilities
         self._handling = Handling.ALONE if revision.modern else Handling.IN_SESSION
-        self._meta = _meta(revision, client) if revision.era is Era.MODERN else None
+        modern_ = revision.era is Era.MODERN
+        self._meta = _meta(revision, client, capabilities) if modern_ else None
         self._call_headers = "", revision.headers(CALL_TOOL, "")
         """The name in the last call and its headers: often those of the next."""
 
     def request(
-        self, id: RequestId, method: str, params: Mapping[str, Any] | None = None
+        self,
+        id: RequestId,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        answers: InputAnswers | None = None,
     ) -> Outgoing:
-        """A request by its method; `_meta` is added where the revision wants it."""
+        """A request by its method; `_meta` is added where the revision wants it.
+
+        `name` is what `Mcp-Name` mirrors, see `Revision.headers`; `answers` what the server asked
+        for when the request was made before.
+        """
+        if answers is not None:
+            params = {**(params or {}), **answers.members()}
         if self._meta is not None:
             params = {**(params or {}), "_meta": self._meta}
-        headers = self.revision.headers(method)
+        headers = self.revision.headers(method, name)
         return jsonrpc.request(id, method, params, headers=headers, handling=self._handling)
 
     def list_tools(self, id: RequestId, cursor: str | None = None) -> Outgoing:
@@ -81,6 +100,7 @@ class Dialect:
         mirrored: tuple[tuple[str, str], ...] = (),
         *,
         progress: bool = False,
+        answers: InputAnswers | None = None,
     ) -> Outgoing:
         """`tools/call`, by the tool's original name.
 
@@ -88,7 +108,8 @@ class Dialect:
 
         `carried` is the trace context that goes into `_meta`, beside what the revision wants
         there: `traceparent` and `tracestate` (2026-07-28, basic: OpenTelemetry trace context).
-        `progress` asks for notifications of it, under the request's id.
+        `progress` asks for notifications of it, under the request's id. `answers` is what the
+        server asked for when the call was made before.
         """
         extra: Mapping[str, Any] | None = carried
         if progress:
@@ -97,7 +118,10 @@ class Dialect:
         if name != last:
             headers = self.revision.headers(CALL_TOOL, name)
             self._call_headers = name, headers
-        if self._meta is not None:
+        if answers is not None and self._meta is not None:
+            meta = self._meta if not extra else _joined(self._meta, extra)
+            params = {"name": name, "arguments": arguments, "_meta": meta, **answers.members()}
+        elif self._meta is not None:
             meta = self._meta if not extra else _joined(self._meta, extra)
             params = modern.CallToolRequestParams(name=name, arguments=arguments, meta=meta)
         elif extra:
@@ -115,20 +139,24 @@ class Dialect:
         return jsonrpc.notification(CANCELLED, params, headers=self.revision.headers(CANCELLED))
 
 
-def discover(id: RequestId, client: ClientIdentity, revision: Revision) -> Outgoing:
+def discover(
+    id: RequestId, client: ClientIdentity, revision: Revision, capabilities: Capabilities = NONE
+) -> Outgoing:
     """`server/discover`, in a modern revision; legacy servers answer it with some error."""
-    params = modern.RequestParams(meta=_meta(revision, client))
+    params = modern.RequestParams(meta=_meta(revision, client, capabilities))
     return jsonrpc.request(id, DISCOVER, params, headers=revision.headers(DISCOVER))
 
 
-def initialize(id: RequestId, client: ClientIdentity, revision: Revision) -> Outgoing:
-    """`initialize`, offering a legacy revision. No capability is declared.
+def initialize(
+    id: RequestId, client: ClientIdentity, revision: Revision, capabilities: Capabilities = NONE
+) -> Outgoing:
+    """`initialize`, offering a legacy revision.
 
     Carries no version header: nothing is agreed upon yet.
     """
     params = legacy.InitializeRequestParams(
         protocol_version=revision.name,
-        capabilities=legacy.ClientCapabilities(),
+        capabilities=legacy.ClientCapabilities(**capabilities.declared(revision)),
         client_info=legacy.Implementation(
             name=client.name,
             version=client.version,
@@ -156,7 +184,7 @@ def answer_request(request: jsonrpc.Request) -> Outgoing:
     return jsonrpc.error_response(request.id, jsonrpc.METHOD_NOT_FOUND, text)
 
 
-def _meta(revision: Revision, client: ClientIdentity) -> Raw:
+def _meta(revision: Revision, client: ClientIdentity, capabilities: Capabilities) -> Raw:
     """What every modern request carries (2026-07-28, basic: per-request protocol fields)."""
     info = modern.Implementation(
         name=client.name,
@@ -166,7 +194,7 @@ def _meta(revision: Revision, client: ClientIdentity) -> Raw:
     meta = modern.RequestMetaObject(
         protocol_version=revision.name,
         client_info=info,
-        client_capabilities=modern.ClientCapabilities(),
+        client_capabilities=modern.ClientCapabilities(**capabilities.declared(revision)),
     )
     return Raw(json.encode(meta))
 

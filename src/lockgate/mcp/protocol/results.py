@@ -13,6 +13,7 @@ import msgspec
 
 from lockgate.content import Content, JSONObject, Text, UnknownContent
 from lockgate.mcp.protocol.content import MAX_BLOCKS, parse_blocks, read_object, too_many
+from lockgate.mcp.protocol.input_required import INPUT_REQUIRED
 from lockgate.mcp.protocol.jsontext import (
     MAX_DEPTH,
     Unreadable,
@@ -37,7 +38,6 @@ from lockgate.mcp.protocol.profile import (
 
 __all__ = [
     "COMPLETE",
-    "INPUT_REQUIRED",
     "CallResult",
     "Discovered",
     "Initialized",
@@ -53,8 +53,6 @@ __all__ = [
     "read_tool",
 ]
 
-INPUT_REQUIRED = "input_required"
-"""The `resultType` of an answer that asks for input first (2026-07-28, InputRequiredResult)."""
 COMPLETE = "complete"
 """The `resultType` of a final answer; also what an absent one means."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.connection import Connection
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.services import Occasion, Refusal, Root, Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import request
 from lockgate.mcp.protocol.outgoing import ClientIdentity
@@ -83,23 +85,27 @@ async def test_a_request_that_can_not_be_read_is_refused(
 
 
 async def test_a_registered_handler_answers(server: LoopServer) -> None:
-    """What the host registered for a method is asked, with decoded params, in a task of its own."""
+    """What the host serves is asked, in a task of its own; what fails there is refused without its
+    text, and a `Refusal` with the words that it has for the server."""
 
-    async def roots(params: Any) -> Any:
-        return {"roots": [{"uri": f"file:///{params['n']}"}]}
+    async def roots(occasion: Occasion) -> list[Root]:
+        return [Root(f"file:///{occasion.server}")]
 
-    async def broken(params: Any) -> Any:
-        raise ValueError("secret")
+    async def sample(params: Mapping[str, Any], occasion: Occasion) -> Mapping[str, Any]:
+        if params["n"] == 1:
+            raise ValueError("secret")
+        raise Refusal(-1, "not today")
 
-    connection = Connection(
-        server.transport(), peer="fake", handlers={"roots/list": roots, "x": broken}
-    )
+    services = Services(roots=roots, sample=sample)
+    connection = Connection(server.transport(), peer="fake", services=services)
     await connection.open()
-    await server.say(_ask("r", "roots/list", n=7))
-    assert (await server.hears_answer("r"))["result"] == {"roots": [{"uri": "file:///7"}]}
-    await server.say(_ask("x", "x"))
+    await server.say(_ask("r", "roots/list"))
+    assert (await server.hears_answer("r"))["result"] == {"roots": [{"uri": "file:///fake"}]}
+    await server.say(_ask("x", "sampling/createMessage", n=1))
     refused = await server.hears_answer("x")
     assert refused["error"] == {"code": -32603, "message": "the request could not be handled"}
+    await server.say(_ask("y", "sampling/createMessage", n=2))
+    assert (await server.hears_answer("y"))["error"] == {"code": -1, "message": "not today"}
     await connection.close()
 
 
@@ -107,13 +113,14 @@ async def _handling(server: LoopServer) -> tuple[Connection, asyncio.Event]:
     """A connection that handles a request for good, and what is set when that is cancelled."""
     cancelled = asyncio.Event()
 
-    async def forever(params: Any) -> Any:
+    async def forever(occasion: Occasion) -> list[Root]:
         try:
             await asyncio.Event().wait()
         finally:
             cancelled.set()
+        return []
 
-    connection = Connection(server.transport(), peer="fake", handlers={"roots/list": forever})
+    connection = Connection(server.transport(), peer="fake", services=Services(roots=forever))
     await connection.open()
     await server.say(_ask("r", "roots/list"))
     await connection.exchange(lambda id: request(id, "ping"))
@@ -161,18 +168,18 @@ async def test_the_number_of_handlers_at_work_is_bounded(server: LoopServer) -> 
     """A server that asks without end is refused, not allowed to pile up tasks."""
     gate = asyncio.Event()
 
-    async def wait(params: Any) -> Any:
+    async def wait(occasion: Occasion) -> list[Root]:
         await gate.wait()
-        return {}
+        return []
 
-    connection = Connection(server.transport(), peer="fake", handlers={"x": wait})
+    connection = Connection(server.transport(), peer="fake", services=Services(roots=wait))
     await connection.open()
     for number in range(101):
-        await server.say(_ask(number + 1, "x"))
+        await server.say(_ask(number + 1, "roots/list"))
     refused = await server.hears_answer(101)
     assert "100 requests are being handled" in refused["error"]["message"]
     gate.set()
-    assert (await server.hears_answer(100))["result"] == {}
+    assert (await server.hears_answer(100))["result"] == {"roots": []}
     await connection.close()
 
 

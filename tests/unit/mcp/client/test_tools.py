@@ -200,8 +200,8 @@ async def test_progress_does_not_extend_a_call(server: LoopServer, session: Serv
     await server.hears("notifications/cancelled")
 
 
-async def test_a_modern_server_that_asks_for_input_first_is_told_so() -> None:
-    """An input_required answer is no result: the call fails and says why (2026-07-28)."""
+async def test_a_server_that_does_nothing_but_ask_is_given_up() -> None:
+    """Its state goes back untouched, and not for ever (2026-07-28, basic/patterns/mrtr)."""
     discovered = {"supportedVersions": ["2026-07-28"], "ttlMs": 0}
     asks = {"resultType": "input_required", "requestState": "s"}
     rules = (
@@ -211,7 +211,7 @@ async def test_a_modern_server_that_asks_for_input_first_is_told_so() -> None:
     server = LoopServer(ScriptedServer(rules=rules))
     client = ClientIdentity("test", "1")
     session = await connect(server.transport(), peer="fake", client=client, request_timeout=5)
-    with pytest.raises(PeerError, match="asks for input before it answers") as caught:
+    with pytest.raises(PeerError, match="asked for input 10 times") as caught:
         await ToolClient(session).call("t", {})
     assert (caught.value.fault, caught.value.fate) == (Fault.UNSUPPORTED, Fate.ANSWERED)
     await session.close()
