@@ -1,7 +1,7 @@
 """Every revision of the protocol is spoken over every transport, made-up ones included.
 
-Neither a transport nor what is above the client knows one by its name: two that nobody has published
-are used here as all others are.
+Neither a transport nor what is above the client knows one by its name: two that nobody has
+published are used here as all others are.
 """
 
 from __future__ import annotations
