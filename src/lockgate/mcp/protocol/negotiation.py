@@ -7,7 +7,7 @@ is refused by name.
 
 One value (`Negotiation`) says how far things are, one (`Finding`) what was found, `advance` gives
 the next value and the `Step` to take. A list of versions that a server sends with a refusal is
-used for one retry (PB-041).
+used for one retry (PB-041), also where it names but the version that was refused.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ def begin(
 
 def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:
     """What to do next. Raises KeyError for an answer to a request that is not open."""
-    # A refusal that names what was just offered contradicts itself: that one is not tried again.
+    # A refusal that names what was just offered contradicts itself, or a part of the server came up
+    # late: any other that it names is tried first, that one only where it is the only one.
     refused = now.offered if finding.found is Found.UNSUPPORTED else None
     common, named = _in_common(now.revisions, finding.versions, besides=refused)
     key = common if finding.found in _VERSIONED else _ANY
@@ -308,8 +309,7 @@ def _in_common(
     if not versions:
         return Common.NOTHING, None
     shared = [revision for revision in spoken if revision.name in versions]
-    for revision in shared:
-        if revision is not besides:
-            modern = revision.era is Era.MODERN
-            return (Common.MODERN if modern else Common.LEGACY), revision
-    return (Common.NOTHING if shared else Common.FOREIGN), None
+    if not shared:
+        return Common.FOREIGN, None
+    revision = next((one for one in shared if one is not besides), shared[0])
+    return (Common.MODERN if revision.era is Era.MODERN else Common.LEGACY), revision

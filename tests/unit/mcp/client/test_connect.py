@@ -197,7 +197,7 @@ FAILURES: list[tuple[When, Fault, str]] = [
     (
         When("initialize", _refusal(-32022, supported=["2025-06-18"], requested="x")),
         Fault.UNSUPPORTED,
-        "refuses to be initialized with 2025-06-18",
+        r"refuses every version that it lists \(2025-06-18\)",
     ),
 ]
 
