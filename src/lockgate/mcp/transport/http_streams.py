@@ -51,13 +51,18 @@ class Streams:
             what = f"broke off in the middle of the answer, and does not take it up again{refused}"
             raise self._wire.odd(Odd.NO_ANSWER, what) from None
 
-    async def listen(self) -> str:
-        """Hand on what the server says unasked, until it ends that for good; returns why."""
+    async def listen(self, asked: asyncio.Event) -> str:
+        """Hand on what the server says unasked, until it ends that for good; returns why.
+
+        `asked` is set once the first stream is there, or is not to be had.
+        """
         try:
-            await self._follow(None, None, None)
+            await self._follow(None, None, None, asked)
         except _Refused as refused:
             logger.debug("%s: no stream of its own%s", self._wire.peer, refused)
             return str(refused)
+        finally:
+            asked.set()
         return ""
 
     async def _follow(
@@ -65,6 +70,7 @@ class Streams:
         last_id: str | None,
         retry: float | None,
         request: RequestId | None,
+        asked: asyncio.Event | None = None,
     ) -> None:
         """Ask again and again; returns when `request` was answered, raises `_Refused`."""
         idle, first = 0, request is None
@@ -76,12 +82,15 @@ class Streams:
             brought = False
             try:
                 answer = await self._opened(last_id)
+                if asked is not None:
+                    asked.set()
                 if answer is not None:
                     brought, found = await self._read(answer, stream, request)
                     if found:
                         return
             except HttpFailure:
-                pass  # it counts as one that brought nothing
+                if asked is not None:
+                    asked.set()  # it counts as one that brought nothing
             last_id = stream.last_id or last_id
             retry = retry if stream.retry is None else stream.retry
             idle = 0 if brought else idle + 1

@@ -38,6 +38,10 @@ ELSEWHERE: Final = 1000
 """Requests that are known to be answered on another stream, at most; nothing tells when one was."""
 FAREWELL: Final = 1.0
 """Seconds that telling the server about the end may take."""
+AN_EAR: Final = 0.5
+"""Seconds that a session waits for the stream of what its server says unasked. Many servers drop
+what they say, their own requests too, while nobody listens; some keep its beginning to themselves
+until there is something to say."""
 
 
 class StreamableHttpTransport:
@@ -221,7 +225,7 @@ class _HttpLink:
         return self._no_stream(elsewhere.status, "")
 
     async def _begun(self, message: Outgoing, task: asyncio.Task[None]) -> None:
-        """Wait until what begins a session was accepted; then listen."""
+        """Wait until what begins a session was accepted; then listen, and have that begun."""
         try:
             await asyncio.wait((task,))
         except BaseException:
@@ -235,12 +239,18 @@ class _HttpLink:
             return
         if self._listening is not None:
             self._listening.cancel()
-        self._listening = self._loop.create_task(self._listen())
+        asked = asyncio.Event()
+        self._listening = self._loop.create_task(self._listen(asked))
         self._tasks.add(self._listening)
         self._listening.add_done_callback(self._tasks.discard)
+        try:
+            async with asyncio.timeout(AN_EAR):
+                await asked.wait()
+        except TimeoutError:
+            pass
 
-    async def _listen(self) -> None:
-        why = await self._streams.listen()
+    async def _listen(self, asked: asyncio.Event) -> None:
+        why = await self._streams.listen(asked)
         waiting, self._elsewhere = self._elsewhere, {}
         for request, status in waiting.items():
             self._receiver.failed(request, self._no_stream(status, why))

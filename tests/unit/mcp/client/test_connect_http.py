@@ -135,6 +135,20 @@ async def test_a_new_session_in_another_revision_is_not_used() -> None:
             await echo(session)
 
 
+async def test_a_session_listens_before_it_asks_anything() -> None:
+    """What a server says on a stream that nobody has asked for yet is lost, its questions too."""
+    async with with_sessions(listening=True) as server, connected(server):
+        assert [heard.method for heard in server.heard][-1] == "GET"
+
+
+async def test_a_server_that_keeps_its_stream_to_itself_is_used_all_the_same() -> None:
+    """Some send nothing of it before there is something to say: that is waited for a moment."""
+    async with with_sessions(listening=True) as server:
+        server.on(stall(), method="GET")
+        async with connected(server) as session:
+            assert await echo(session, a=1) == '{"a": 1}'
+
+
 async def test_a_session_can_end_as_often_as_it_likes() -> None:
     """Each time one new one."""
     async with with_sessions() as server, connected(server) as session:
