@@ -9,35 +9,36 @@ from typing import Any, TypeAlias
 
 from msgspec import Raw
 
-from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
+from lockgate.mcp.client.pages import Kind, all_pages, shortest, told
 from lockgate.mcp.client.progress import ProgressListener, Tracked
-from lockgate.mcp.client.rounds import settled
+from lockgate.mcp.client.rounds import opened, settled, wants_addresses
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.protocol.claims import Claims
 from lockgate.mcp.protocol.input_required import InputAnswers
-from lockgate.mcp.protocol.jsonrpc import Outgoing, Unreadable
+from lockgate.mcp.protocol.jsonrpc import Outgoing
+from lockgate.mcp.protocol.listing import read_tools_page
+from lockgate.mcp.protocol.outgoing import LIST_TOOLS
+from lockgate.mcp.protocol.pages import Page
 from lockgate.mcp.protocol.param_headers import ParamHeaders
 from lockgate.mcp.protocol.results import (
     CallResult,
     LeftOut,
     ListedTool,
-    ToolPage,
     parse_call_result,
-    parse_tools_page,
 )
 
 Carry: TypeAlias = Callable[[int], Mapping[str, str] | None]
 """Gives, for the request of this id, what its `_meta` is to carry of a trace; None for nothing."""
 
-MAX_PAGES = 1000
-"""Pages of one list that are read; a server that has more is taken for one that never ends."""
-
 MAX_TOOLS = 2000
 """Definitions of one list that are looked at. The largest servers that are known have a few hundred
 tools, and no model can choose from more than that; each costs about 1 ms and 80 KB to be checked,
 compiled and kept, which a stranger is not to spend without an end."""
+
+_TOOLS = Kind(LIST_TOOLS, "tools", read_tools_page, MAX_TOOLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,30 +73,9 @@ class ToolClient:
         with a remark (PB-140). Of more than `MAX_TOOLS` definitions the first are used, with a
         remark. Raises `PeerError`.
         """
-        pages: list[ToolPage] = []
-        room = MAX_TOOLS
-        seen: set[str] = set()
-        cursor: str | None = None
-        remarks: list[str] = []
-        while True:
-            page = await self._page(cursor, len(pages) + 1, room)
-            pages.append(page)
-            room -= len(page.tools) + len(page.left_out)
-            cursor = page.next_cursor
-            if page.beyond or (not room and cursor is not None):
-                remarks.append(
-                    f"lists more than {MAX_TOOLS} tools: the first {MAX_TOOLS} are used, and the "
-                    "others are not looked at"
-                )
-                break
-            if cursor is None:
-                break
-            if cursor in seen:
-                remarks.append("tools/list gave the same cursor twice: the list ends there")
-                break
-            if len(pages) == MAX_PAGES:
-                raise self._malformed(f"does not end its list of tools in {MAX_PAGES} pages")
-            seen.add(cursor)
+        pages, remarks = await all_pages(
+            self._session, _TOOLS, self._session.connection.dialect.list_tools
+        )
         listed = _joined(pages, remarks)
         tools, unusable = usable(self._session, listed.tools)
         return replace(listed, tools=tools, left_out=(*listed.left_out, *unusable))
@@ -112,6 +92,7 @@ class ToolClient:
         at_most: float | None = None,
         renew: bool = True,
         occasion: Occasion | None = None,
+        bound: Bound | None = None,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
@@ -122,7 +103,8 @@ class ToolClient:
         them go into headers too, see `mirroring`. `renew`: whether a call that finds its session
         ended is made in a new one; else it fails, and nothing was done. A server that asks for
         input first gets it from the session's `services`, told of `occasion`, and the call is made
-        again with it; that takes no time off `timeout`, which bounds each round.
+        again with it; that takes no time off `timeout`, which bounds each round, and `bound`, the
+        caller's own, stands still meanwhile, as it does where a legacy server asks by itself.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
@@ -164,35 +146,15 @@ class ToolClient:
         asked = occasion or Occasion(session.name, tool=name)
         return parse_call_result(await settled(raw, again, session.services, asked))
 
-    async def _page(self, cursor: str | None, number: int, room: int) -> ToolPage:
-        connection = self._session.connection
-        dialect = connection.dialect
-        raw = await connection.ask(lambda id: dialect.list_tools(id, cursor))
-        try:
-            return parse_tools_page(raw, room)
-        except Unreadable as problem:
-            what = f"page {number} of its list of tools" if number > 1 else "its list of tools"
-            raise self._malformed(f"sent {what} as {problem.reason}") from None
 
-    def _malformed(self, what: str) -> PeerError:
-        name = self._session.name
-        return PeerError(
-            f"{name} {what}",
-            peer=name,
-            phase=Phase.REQUEST,
-            fault=Fault.MALFORMED,
-            fate=Fate.ANSWERED,
-        )
-
-
-def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
+def _joined(pages: list[Page[ListedTool]], remarks: list[str]) -> ListedTools:
     """One list of all pages. The first definition of a name counts (PB-103), others are told."""
     first: dict[str, ListedTool] = {}
     repeated: dict[str, None] = {}
     left_out: dict[LeftOut, None] = {}
     for number, page in enumerate(pages, 1):
         remarks.extend(page.remarks)
-        for tool in page.tools:
+        for tool in page.entries:
             held = first.setdefault(tool.name, tool)
             if held is tool:
                 continue
@@ -206,15 +168,9 @@ def _joined(pages: list[ToolPage], remarks: list[str]) -> ListedTools:
                 entry = LeftOut(f"{entry.tool} of page {number}", entry.reason)
             left_out[entry] = None
     if repeated:
-        names = ", ".join(repr(name[:60]) for name in tuple(repeated)[:5])
-        more = f" and {len(repeated) - 5} more" if len(repeated) > 5 else ""
-        remarks.append(f"listed more than once, each time the same: {names}{more}")
-    ttls = [page.ttl_ms for page in pages if page.ttl_ms is not None]
+        remarks.append(f"listed more than once, each time the same: {told(repeated)}")
     return ListedTools(
-        tuple(first.values()),
-        tuple(left_out),
-        tuple(dict.fromkeys(remarks)),
-        min(ttls) / 1000 if ttls else None,
+        tuple(first.values()), tuple(left_out), tuple(dict.fromkeys(remarks)), shortest(pages)
     )
 
 

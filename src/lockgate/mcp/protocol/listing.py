@@ -8,14 +8,18 @@ import msgspec
 
 from lockgate.content import JSONObject
 from lockgate.mcp.protocol.claims import Claims, parse_claims
-from lockgate.mcp.protocol.jsontext import (
-    MAX_DEPTH,
-    Unreadable,
-    decode_noted,
-    deeper_than,
-    kind_of,
-)
-from lockgate.mcp.protocol.profile import read_ttl
+from lockgate.mcp.protocol.jsontext import MAX_DEPTH, deeper_than, kind_of
+from lockgate.mcp.protocol.pages import LeftOut, Page, read_page, text_of
+
+__all__ = [
+    "NO_SCHEMA",
+    "LeftOut",
+    "ListedTool",
+    "ToolPage",
+    "parse_tools_page",
+    "read_tool",
+    "read_tools_page",
+]
 
 NO_SCHEMA: JSONObject = {"type": "object"}
 """What a tool without an `inputSchema` is given: any arguments, or none."""
@@ -37,14 +41,6 @@ class ListedTool(msgspec.Struct, frozen=True):
     """The whole definition, for display and fingerprints."""
     remarks: tuple[str, ...] = ()
     """What was odd but did not matter. The remarks on claims are in `claims`."""
-
-
-class LeftOut(msgspec.Struct, frozen=True):
-    """One definition that can not be used."""
-
-    tool: str
-    """Its name, or `tool 3` (1-based, within the page) if it has none."""
-    reason: str
 
 
 class ToolPage(msgspec.Struct, frozen=True):
@@ -76,29 +72,15 @@ def parse_tools_page(raw: bytes | msgspec.Raw, most: int | None = None) -> ToolP
     `description` of a wrong type counts as absent. `nextCursor` of a wrong type ends the list
     (PB-140).
     """
-    value, remarks = decode_noted(raw)
-    if not isinstance(value, dict):
-        raise Unreadable(f"{kind_of(value)} where an object has to be")
-    result = cast("dict[str, Any]", value)
-    listed = result.get("tools")
-    if not isinstance(listed, list):
-        what = f"{kind_of(listed)} as its tools" if "tools" in result else "no tools member"
-        raise Unreadable(f"a list of tools with {what}")
-    tools: list[ListedTool] = []
-    left_out: list[LeftOut] = []
-    definitions = cast("list[Any]", listed)
-    for position, definition in enumerate(definitions[:most], 1):
-        judged = _judge(definition, position)
-        if isinstance(judged, LeftOut):
-            left_out.append(judged)
-        else:
-            tools.append(judged)
-    cursor = result.get("nextCursor")
-    if cursor is not None and not isinstance(cursor, str):
-        remarks += (f"nextCursor is {kind_of(cursor)}, not a string: the list ends here",)
-        cursor = None
-    beyond = 0 if most is None else max(0, len(definitions) - most)
-    return ToolPage(tuple(tools), tuple(left_out), cursor, remarks, read_ttl(result), beyond)
+    page = read_tools_page(raw, most)
+    return ToolPage(
+        page.entries, page.left_out, page.next_cursor, page.remarks, page.ttl_ms, page.beyond
+    )
+
+
+def read_tools_page(raw: bytes | msgspec.Raw, most: int | None = None) -> Page[ListedTool]:
+    """The same, as a page of any list."""
+    return read_page(raw, "tools", "tools", _judge, most)
 
 
 def read_tool(definition: Any) -> ListedTool | LeftOut:
@@ -131,8 +113,8 @@ def _judge(value: Any, position: int) -> ListedTool | LeftOut:
         output = None
     return ListedTool(
         name=name,
-        title=_text(definition, "title", remarks),
-        description=_text(definition, "description", remarks) or "",
+        title=text_of(definition, "title", remarks),
+        description=text_of(definition, "description", remarks) or "",
         input_schema=schema,
         output_schema=cast("JSONObject | None", output),
         claims=parse_claims(definition.get("annotations")),
@@ -155,12 +137,4 @@ def _fault(schema: Any) -> str | None:
     required = fields.get("required")
     if required is not None and not isinstance(required, list):
         return f"its inputSchema has {kind_of(required)} as its required"
-    return None
-
-
-def _text(definition: dict[str, Any], name: str, remarks: list[str]) -> str | None:
-    value = definition.get(name)
-    if value is None or isinstance(value, str):
-        return value
-    remarks.append(f"{name} is {kind_of(value)}, not a string: counts as absent")
     return None
