@@ -39,6 +39,7 @@ WIRE: Mapping[str, Plan] = {
     "garbage for a head": Plan(Where.RAN, How.CLOSE, said=GARBAGE + b"\r\n\r\n"),
     "garbage for a body": Plan(Where.WHOLE, body=GARBAGE),
     "cut short in the body": Plan(Where.WHOLE, body=b'{"jsonrpc":"2.0","id":'),
+    "cut short under its id": Plan(Where.WHOLE, shortened=True),
     "garbage behind the answer": Plan(Where.WHOLE, behind=GARBAGE),
     "a page for an answer": Plan(
         Where.RAN, said=_said(200, b"<html>Sign in</html>", **{"content-type": "text/html"})
@@ -65,12 +66,14 @@ def planned(point: str, at: float) -> Plan:
     return replace(WIRE[point], at=at)
 
 
-def _truncated(at: float) -> tuple[Step, ...]:
-    """The beginning of an answer, which is never ended."""
+def _truncated(at: float, *, whole_line: bool = False) -> tuple[Step, ...]:
+    """The beginning of an answer, which is never ended; or a line of it that says what it is."""
     text = b'"result":{"content":[{"type":"text","text":"@cut@"}]}}'
-    cut = text[round(at * (len(text) - 1)) :]
+    least = text.index(b"{") if whole_line else 0
+    cut = text[least + round(at * (len(text) - 1 - least)) :]
+    ending = b"\n" if whole_line else b""
     result = {"content": [{"type": "text", "text": "@cut@"}]}
-    return (Answer(result=result, shape=Shape(ending=b"", swap=((cut, b""),))),)
+    return (Answer(result=result, shape=Shape(ending=ending, swap=((cut, b""),))),)
 
 
 _SAYS: Mapping[str, Callable[[float], tuple[Step, ...]]] = {
@@ -81,7 +84,7 @@ _SAYS: Mapping[str, Callable[[float], tuple[Step, ...]]] = {
     "stall after it ran": lambda _: (),
     "stall in the answer": _truncated,
     "closes its output": lambda _: (Close(1),),
-    "closes its output after the answer": lambda _: (Answer(), Close(1)),
+    "answers, closes its output": lambda _: (Answer(), Close(1)),
     "closes its input and answers": lambda _: (Close(0), Answer()),
     "closes its input": lambda _: (Close(0),),
     "garbage before the answer": lambda _: (Raw(GARBAGE + b"\n"), Answer()),
@@ -90,6 +93,7 @@ _SAYS: Mapping[str, Callable[[float], tuple[Step, ...]]] = {
     "garbage under its id": lambda _: (
         Answer(shape=Shape(swap=((b'"result":{', b'"result":[{'),))),
     ),
+    "cut short under its id": lambda at: _truncated(at, whole_line=True),
     "an answer twice": lambda _: (Answer(), Answer()),
     "an answer to another": lambda _: (Answer(id=(987654,)),),
     "an error": lambda _: (Answer(error={"code": -32603, "message": "broken"}),),

@@ -64,6 +64,9 @@ class Plan:
     """Whole bytes of an answer in place of what was cut off."""
     body: bytes | None = None
     """The body of the answer, or the data of an event, in place of the server's."""
+    shortened: bool = False
+    """Whether the message ends too early, behind what says whom it answers; what carries it is
+    whole."""
     behind: bytes = b""
     """Said after the answer."""
     restarts: bool = False
@@ -280,8 +283,9 @@ class Relay:
         body = await _body(server.reader, head)
         if plan.restarts:
             self._restart()
-        if plan.body is not None:
-            body = _in_place(head, plan.body)
+        instead = _instead(body, plan)
+        if instead is not None:
+            body = _in_place(head, instead)
             head = _resized(head, len(body))
         if plan.said is not None:
             shown = plan.said
@@ -297,8 +301,9 @@ class Relay:
             raise _Over
         if plan.said is not None:
             return plan.said
-        if plan.body is not None:
-            data = b"data: " + plan.body + b"\n\n"
+        instead = _instead(chunk, plan)
+        if instead is not None:
+            data = b"data: " + instead + b"\n\n"
             chunk = b"%x\r\n%b\r\n" % (len(data), data)
         cut = _cut(b"", chunk, plan)
         await client.write(chunk[:cut])
@@ -317,6 +322,16 @@ def _answer_to(request: bytes) -> bytes:
     """How the answer to a request begins."""
     found = re.search(rb'"id":(\d+)', request)
     return b'"id":%b,"result"' % (found[1] if found else b"")
+
+
+def _instead(body: bytes, plan: Plan) -> bytes | None:
+    """What takes the place of the message in a body; None if nothing does."""
+    found = re.search(rb'\{"jsonrpc".*\}', body)
+    if not plan.shortened or found is None:
+        return plan.body
+    message = found[0]
+    least = message.index(b'"result":') + len(b'"result":{')
+    return message[: _between(least, len(message) - 1, plan.at)]
 
 
 def _cut(head: bytes, body: bytes, plan: Plan) -> int:

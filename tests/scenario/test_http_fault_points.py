@@ -40,6 +40,8 @@ POINTS: Mapping[str, Point] = {
     "no HTTP": Point(raw(b"what?\r\n\r\n"), UNKNOWN, DARK),
     "stall": Point(stall(), UNKNOWN, DARK),
     "202": Point(status(202), UNKNOWN, DARK),
+    "page": Point(page("Sign in"), UNKNOWN, DARK),
+    "garbage": Point(status(200, b"\x16", {"content-type": "application/json"}), UNKNOWN, DARK),
     "500": Point(status(500), UNKNOWN, DARK),
     "502": Point(page("Bad Gateway", 502), UNKNOWN, DARK),
     "504": Point(status(504), UNKNOWN, DARK),

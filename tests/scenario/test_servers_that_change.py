@@ -81,7 +81,8 @@ async def test_a_lost_server_is_brought_back_when_a_program_asks(tmp_path: Path)
     async with lockgate.open(config, attended=False) as gate:
         lost = await gate.call("mcp__s__die")
         assert isinstance(lost, ToolResult)
-        assert lost.kind is ErrorKind.OUTCOME_UNKNOWN
+        assert lost.kind is ErrorKind.NOT_CONNECTED
+        assert "it may be called again" in lost.text
         assert list(gate.failed) == ["s"]
         (status,) = await gate.reconnect()
         assert (status.state, status.generation) == (ServerState.READY, 2)

@@ -10,7 +10,7 @@ import msgspec
 from lockgate.calls import refusals
 from lockgate.calls.leash import Pulled
 from lockgate.calls.replay import another_try, together
-from lockgate.errors import Fate
+from lockgate.errors import Fate, Fault
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.tools.tool import Declared
 
@@ -18,6 +18,9 @@ MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
 
 _UNKNOWN: Final = Fate.UNKNOWN
+_NOT_SENT: Final = Fate.NOT_SENT
+_UNREAD: Final = frozenset({Fault.MALFORMED.value, Fault.TOO_LARGE.value})
+"""Reasons of a result that stands for an answer which nobody could read."""
 
 _WORDS: Final[Mapping[Pulled | None, tuple[str, str]]] = {
     Pulled.DEADLINE: ("timeout", "its time was up before an answer came"),
@@ -34,12 +37,16 @@ class Attempts(msgspec.Struct):
     """How often the tool was started."""
     fate: Fate = Fate.NOT_SENT
     """What is known now; while an attempt runs, that it may have taken effect."""
+    sent: int = 0
+    """How many of those that ended are not proven to have done nothing."""
     _settled: Fate | None = None
     """The fate of all ended attempts together; None before the first has ended."""
     _outcome: Outcome | None = None
     _pulled: Pulled | None = None
     _cause: str = ""
     _detail: str = ""
+    _unsent: str = ""
+    """What kept the last try from being sent, if one before it was."""
 
     def begin(self) -> None:
         """An attempt starts: from here on nobody can say that nothing was sent."""
@@ -56,6 +63,11 @@ class Attempts(msgspec.Struct):
         self._outcome, self._pulled = outcome, pulled
         last = _UNKNOWN if outcome is None else outcome.fate
         self.fate = self._settled = together(self._settled, last)
+        if last is _NOT_SENT:
+            if self.sent and outcome is not None:
+                self._unsent = _cut(outcome.result.text)
+            return
+        self.sent += 1
         if last is _UNKNOWN:
             self._cause, self._detail = _WORDS[pulled]
             if outcome is not None:
@@ -74,16 +86,46 @@ class Attempts(msgspec.Struct):
     def result(self, look: Sequence[str]) -> ToolResult:
         """What the call comes to. `look` are names of tools that may show what became of it.
 
-        A fate that is unknown is told as such, whatever the tool made of it (B-03).
+        A fate that is unknown is told as such, whatever the tool made of it (B-03); but of a call
+        that only reads and found nobody there, that is all there is to tell.
         """
         if self.fate is _UNKNOWN or self._outcome is None:
-            return refusals.outcome_unknown(self.tool, self._cause, self._detail, self.count, look)
+            lost = self._lost_read() if self.tool.is_read_only else None
+            if lost is not None:
+                return lost
+            return refusals.outcome_unknown(
+                self.tool, self._cause, self._detail, self.sent, look, self._unsent
+            )
         result = self._outcome.result
+        if self._is_unread(result):
+            return refusals.answer_unread(result)
         if self._pulled is Pulled.INTERRUPT and self.fate is Fate.NOT_SENT:
             return ToolResult.error(
                 ErrorKind.INTERRUPTED, f"{result.text}\nNothing was sent.", reason="interrupted"
             )
         return result
+
+    def _lost_read(self) -> ToolResult | None:
+        """What is told if the last try was not sent, or its connection was lost; else None."""
+        outcome = self._outcome
+        if outcome is None or self._pulled is not None:
+            return None
+        kind, reason = outcome.result.kind, outcome.result.reason
+        if outcome.fate is not _NOT_SENT and reason == Fault.CLOSED.value:
+            kind = ErrorKind.NOT_CONNECTED
+        elif outcome.fate is not _NOT_SENT or kind is None:
+            return None
+        unsent = "" if kind is ErrorKind.NOT_CONNECTED else self._unsent
+        return refusals.read_lost(kind, reason, self._detail, unsent)
+
+    def _is_unread(self, result: ToolResult) -> bool:
+        """Whether it was answered, by something that nobody could read, and may have been done."""
+        return (
+            result.reason in _UNREAD
+            and self.fate is Fate.ANSWERED
+            and result.kind is ErrorKind.TOOL_ERROR
+            and not self.tool.is_read_only
+        )
 
 
 def _checked(outcome: Outcome | None) -> Outcome | None:

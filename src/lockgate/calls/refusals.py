@@ -287,28 +287,66 @@ def undecided(registered: Registered | None, name: str, error: BaseException) ->
     return Refuse(ErrorKind.INTERNAL, "undecided", text, (reason,), registered)
 
 
+_ONLY_READS = "It only reads, so nothing was changed by it; it may be called again."
+
+
 def outcome_unknown(
-    tool: Declared, cause: str, detail: str, attempts: int, look: Sequence[str]
+    tool: Declared,
+    cause: str,
+    detail: str,
+    sent: int,
+    look: Sequence[str],
+    unsent: str = "",
 ) -> ToolResult:
     """A call that may have taken effect: what was sent, what is not known, how to look (B-03).
 
-    `cause` is the reason code; `detail` is what ended it, in words; `look` are names of tools
-    that may show what became of it.
+    `cause` is the reason code; `detail` is what ended it, in words; `sent` is how many tries may
+    have arrived; `look` are names of tools that may show what became of it; `unsent` is what kept
+    a further try from being sent, if there was one.
     """
     server = tool.definition.origin.server
     where = f" to {server}" if server is not None else ""
-    times = "once" if attempts == 1 else f"{attempts} times"
-    detail = detail.strip().rstrip(".")
+    times = "once" if sent <= 1 else f"{sent} times"
+    told = f"it is not known what became of it: {_clause(detail)}."
+    if unsent:
+        told += f" A further try was not sent: {_clause(unsent)}."
+    how = f"Look first, for example with {', '.join(look)}." if look else "Look first."
     if tool.is_read_only:
-        advice = "It only reads, so nothing was changed by it; it may be called again."
-    else:
-        how = f" Look first, for example with {', '.join(look)}." if look else " Look first."
+        advice = _ONLY_READS
+    elif tool.is_idempotent:
         advice = (
-            "It may have taken effect: do not assume it failed, and do not simply call it again."
+            "It may have taken effect: do not assume it failed. It is declared idempotent, so the "
+            f"same call with the same arguments may be made again. {how}"
+        )
+    else:
+        advice = (
+            "It may have taken effect: do not assume it failed, and do not simply call it again. "
             + how
         )
+    text = f"The outcome of {tool.name} is unknown. The call was started{where} {times}, and {told}"
+    return ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, f"{text} {advice}", reason=cause)
+
+
+def read_lost(kind: ErrorKind, reason: str | None, detail: str, unsent: str) -> ToolResult:
+    """A call that only reads, and got no answer: it has no outcome that somebody must look for.
+
+    `kind` and `reason` are of its last try, `detail` is what ended the one that was sent, `unsent`
+    what kept the last one from being sent, if that is another thing.
+    """
+    further = f" A further try was not sent: {_clause(unsent)}." if unsent else ""
+    text = f"{_clause(detail)}.{further} {_ONLY_READS}"
+    return ToolResult.error(kind, text, reason=reason)
+
+
+def answer_unread(result: ToolResult) -> ToolResult:
+    """A call that was answered, by an answer that nobody could read; the tool may change things."""
     text = (
-        f"The outcome of {tool.name} is unknown. The call was started{where} {times}, and it is "
-        f"not known what became of it: {detail}. {advice}"
+        f"{_clause(result.text)}. It was answered all the same, so it may well have taken effect: "
+        "look before it is called again."
     )
-    return ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, text, reason=cause)
+    return ToolResult.error(result.kind or ErrorKind.TOOL_ERROR, text, reason=result.reason)
+
+
+def _clause(text: str) -> str:
+    """Somebody's words, without the stop at their end."""
+    return text.strip().rstrip(".")

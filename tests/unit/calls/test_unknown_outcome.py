@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from lockgate.errors import Fate
+from lockgate.errors import Fate, Fault, PeerError
 from lockgate.policy.approval import Answer, Scope
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
@@ -22,6 +22,12 @@ MakeRoad = Callable[..., Road]
 READ, MUTATE = SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING
 
 
+NOT_THERE = lost(Fate.NOT_SENT, Fault.NOT_CONNECTED)
+SET_LOST_THEN_GONE = ScriptedTool(
+    "t", destructive=False, idempotent=True, replies=[lost(), NOT_THERE]
+)
+
+
 def adder(**changes: Any) -> ScriptedTool:
     """A mutating tool that nobody is asked about under `exempt=MUTATE`."""
     return ScriptedTool("add", destructive=False, **changes)
@@ -31,13 +37,13 @@ def adder(**changes: Any) -> ScriptedTool:
 @pytest.mark.parametrize(
     ("tool", "runs", "error"),
     [
-        (ScriptedTool("t", level=READ, replies=[lost()]), 2, False),
+        (ScriptedTool("t", level=READ, replies=[lost(fault=Fault.TIMEOUT)]), 2, False),
         (ScriptedTool("t", destructive=False, idempotent=True, replies=[lost()]), 2, False),
         (ScriptedTool("t", destructive=False, replies=[lost()]), 1, True),
-        (ScriptedTool("t", level=READ, replies=[lost()] * 5), 2, True),
+        (ScriptedTool("t", level=READ, replies=[lost(fault=Fault.TIMEOUT)] * 5), 2, True),
         (ScriptedTool("t", destructive=False, idempotent=True, replies=[lost()] * 5), 2, True),
         (ScriptedTool("t", destructive=False, replies=[lost(Fate.NOT_SENT)]), 2, False),
-        (ScriptedTool("t", level=READ, replies=[lost(), lost(Fate.NOT_SENT)]), 2, True),
+        (SET_LOST_THEN_GONE, 2, True),
     ],
 )
 async def test_who_runs_again(
@@ -52,6 +58,70 @@ async def test_who_runs_again(
     [outcome] = road.ledger.outcomes
     assert outcome.attempts == runs
     assert outcome.fate == ("unknown" if error else "answered")
+
+
+@pytest.mark.req("B-03")
+@pytest.mark.parametrize("second", [NOT_THERE, lost()], ids=["not there", "lost again"])
+async def test_a_read_that_was_lost_has_no_outcome_to_be_unknown(
+    make_road: MakeRoad, second: PeerError
+) -> None:
+    """It changed nothing: what is told is that nobody is there. The record keeps that it may have
+    run, and nothing stands open."""
+    tool = ScriptedTool("t", server="far", level=READ, replies=[lost(), second])
+    road = make_road([tool])
+    result = await road.invoke(road.call("mcp__far__t"))
+    assert result.kind is ErrorKind.NOT_CONNECTED
+    assert "the server went away" in result.text
+    assert "nothing was changed by it; it may be called again" in result.text
+    assert "outcome" not in result.text
+    [outcome] = road.ledger.outcomes
+    assert (outcome.kind, outcome.fate, outcome.attempts) == ("not_connected", "unknown", 2)
+    assert not (await road.invoke(road.call("mcp__far__t"))).is_error
+
+
+@pytest.mark.req("B-03")
+async def test_what_is_told_of_a_second_try_that_was_never_sent(make_road: MakeRoad) -> None:
+    """An idempotent call that was lost, and then found nobody: it was started once, not twice, and
+    may be made again."""
+    tool = ScriptedTool(
+        "put", server="far", destructive=False, idempotent=True, replies=[lost(), NOT_THERE]
+    )
+    road = make_road([tool], exempt=MUTATE)
+    result = await road.invoke(road.call("mcp__far__put"))
+    assert (result.kind, result.reason) == (ErrorKind.OUTCOME_UNKNOWN, "closed")
+    assert "started to far once" in result.text
+    assert "A further try was not sent: the server went away." in result.text
+    assert "the same call with the same arguments may be made again" in result.text
+    assert "do not simply call it again" not in result.text
+    [outcome] = road.ledger.outcomes
+    assert (outcome.fate, outcome.attempts) == ("unknown", 2)
+
+
+@pytest.mark.req("B-03")
+async def test_a_try_that_was_not_sent_is_not_counted_as_started(make_road: MakeRoad) -> None:
+    """The first found nobody, the second was lost: it may have run once."""
+    tool = adder(server="far", replies=[NOT_THERE, lost()])
+    road = make_road([tool], exempt=MUTATE)
+    result = await road.invoke(road.call("mcp__far__add"))
+    assert result.kind is ErrorKind.OUTCOME_UNKNOWN
+    assert "started to far once" in result.text
+    assert "further try" not in result.text
+
+
+@pytest.mark.parametrize("level", [READ, MUTATE])
+@pytest.mark.req("B-03")
+async def test_an_answer_that_nobody_can_read_was_one(
+    make_road: MakeRoad, level: SideEffectLevel
+) -> None:
+    """It is an error that was answered; of a tool that changes things it is said that it may have
+    done so, and it is not tried again."""
+    reply = lost(Fate.ANSWERED, Fault.MALFORMED)
+    tool = ScriptedTool("t", level=level, destructive=False, replies=[reply])
+    road = make_road([tool], exempt=MUTATE)
+    result = await road.invoke(road.call("t"))
+    assert (result.kind, result.reason) == (ErrorKind.TOOL_ERROR, "malformed")
+    assert ("it may well have taken effect" in result.text) is (level is MUTATE)
+    assert len(tool.runs) == 1
 
 
 async def test_a_second_try_gets_the_same_arguments(make_road: MakeRoad) -> None:
@@ -149,7 +219,8 @@ async def test_an_approved_call_that_is_lost_again_opens_anew(make_road: MakeRoa
 
 async def test_an_interrupt_forbids_a_second_try(make_road: MakeRoad) -> None:
     """A turn that was interrupted tries nothing again."""
-    tool, token = ScriptedTool("t", level=READ, replies=[lost()], hold=True), InterruptToken()
+    reply = lost(fault=Fault.TIMEOUT)
+    tool, token = ScriptedTool("t", level=READ, replies=[reply], hold=True), InterruptToken()
     road = make_road([tool])
     task = asyncio.create_task(road.invoke(road.call("t", interrupt=token)))
     await tool.started.wait()

@@ -46,10 +46,13 @@ class Failures:
         """The connection ended while the answer was waited for."""
         return self._error(f"no answer to {method}: {reason}", reason.fault, Fate.UNKNOWN)
 
-    def unusable_answer(self, method: str, fault: Fault, why: str) -> PeerError:
-        """The answer came, and is no use."""
+    def unusable_answer(
+        self, method: str, fault: Fault, why: str, *, cut: bool = False
+    ) -> PeerError:
+        """The answer came, and is no use; of one that is `cut` short nobody knows what it was
+        going to say."""
         text = f"the answer of {self.peer} to {method} can not be used: it is {why}"
-        return self._error(text, fault, Fate.ANSWERED)
+        return self._error(text, fault, Fate.UNKNOWN if cut else Fate.ANSWERED)
 
     def mistaken_id(self, method: str, theirs: str, ours: int) -> PeerError:
         """The answer came under an id of another type (PB-038)."""

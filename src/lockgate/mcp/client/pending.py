@@ -183,13 +183,15 @@ class PendingRequests:
             if due < self._next_look:
                 self._look_at(due)
 
-    def unreadable(self, identity: RequestId, fault: Fault, why: str) -> None:
-        """An answer came that can not be used; the one who waits is told at once."""
+    def unreadable(self, identity: RequestId, fault: Fault, why: str, *, cut: bool = False) -> None:
+        """An answer came that can not be used, or the beginning of one, `cut` short; the one who
+        waits is told at once."""
         waiting = self._open.pop(identity, None)
         if waiting is None:
             self._unknown(identity)
         else:
-            waiting.settle(self._failures.unusable_answer(waiting.method, fault, why))
+            error = self._failures.unusable_answer(waiting.method, fault, why, cut=cut)
+            waiting.settle(error)
 
     def fail_all(self, reason: PeerError) -> None:
         """No answer can come any more, for this reason.

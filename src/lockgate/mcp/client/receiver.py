@@ -89,7 +89,8 @@ class FrameReceiver:
 
     def _invalid(self, message: Invalid) -> None:
         if message.id is not None:
-            self._pending.unreadable(message.id, Fault.MALFORMED, message.reason)
+            what, why = Fault.MALFORMED, message.reason
+            self._pending.unreadable(message.id, what, why, cut=message.cut)
         elif message.asked is not None:
             self._inbound.unreadable(message.asked, message.reason)
         else:

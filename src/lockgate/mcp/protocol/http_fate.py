@@ -2,7 +2,9 @@
 
 One table for what stopped a request on its way, one for the status that it was answered with. The
 rule behind both: only what proves that nobody acted on the message makes it NOT_SENT. A connection
-that ended, a time that ran out and a server that fails leave it UNKNOWN.
+that ended, a time that ran out and a server that fails leave it UNKNOWN. So does a good status with
+something in the place of an answer: whoever said it may stand before the server or behind it
+(docs/decisions/0032).
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ MAX_RETRY_AFTER: Final = 3600.0
 class Odd(enum.Enum):
     """What is wrong with an exchange whose status is a good one."""
 
-    OTHER_TYPE = "other type"
-    """Answered with something that is no message, such as a page for people."""
+    NO_MESSAGE = "no message"
+    """Answered with something that is not the answer: a page for people, garbage, another's."""
     NO_ANSWER = "no answer"
     """Accepted, or begun to be answered, and nothing that could bring the answer is left."""
     NO_SESSION = "no session"
@@ -67,7 +69,7 @@ TOO_LARGE: Final[Verdict] = (Fault.TOO_LARGE, Fate.ANSWERED)
 """An answer over the limit of one frame."""
 
 ODD: Final[Mapping[Odd, Verdict]] = {
-    Odd.OTHER_TYPE: (Fault.MALFORMED, Fate.ANSWERED),
+    Odd.NO_MESSAGE: (Fault.MALFORMED, Fate.UNKNOWN),
     Odd.NO_ANSWER: (Fault.MALFORMED, Fate.UNKNOWN),
     Odd.NO_SESSION: (Fault.MALFORMED, Fate.ANSWERED),
 }

@@ -27,6 +27,7 @@ from lockgate.mcp.protocol.jsontext import (
     Unreadable,
     decode_noted,
     decode_value,
+    ends_within_a_character,
     first_bad_byte,
     kind_of,
     mend,
@@ -94,6 +95,8 @@ class Invalid(msgspec.Struct, frozen=True):
     """Of the request of the peer's that it was to be, where that can be told; it waits."""
     preview: str = ""
     """The beginning, with everything that is not printable escaped."""
+    cut: bool = False
+    """Whether it is the beginning of a message whose rest is missing."""
 
 
 Incoming: TypeAlias = Response | Failure | Request | Notification | Invalid
@@ -119,7 +122,8 @@ def decode(frame: bytes) -> Incoming:
     if not frame.isascii():
         offset = first_bad_byte(frame)
         if offset is not None:
-            return _invalid(f"not valid UTF-8 (at byte {offset})", frame, offset)
+            cut = ends_within_a_character(frame, offset)
+            return _invalid(f"not valid UTF-8 (at byte {offset})", frame, offset, cut=cut)
     try:
         envelope = _decode_envelope(frame)
     except (msgspec.MsgspecError, RecursionError):
@@ -201,7 +205,7 @@ def _decode_slowly(frame: bytes) -> Incoming:
     except Unreadable as problem:
         if problem.reason == TOO_DEEP:
             return _shallow_list(frame) or _invalid(TOO_DEEP, frame)
-        return _invalid(problem.reason, frame, problem.offset)
+        return _invalid(problem.reason, frame, problem.offset, cut=problem.cut)
     if remarks:
         try:
             return _classify(_decode_envelope(mend(frame)[0]), frame)
@@ -240,8 +244,8 @@ def _shallow_list(frame: bytes) -> Response | None:
     return None
 
 
-def _invalid(reason: str, frame: bytes, offset: int | None = None) -> Invalid:
+def _invalid(reason: str, frame: bytes, offset: int | None = None, *, cut: bool = False) -> Invalid:
     answers, asked = addressee(frame)
     head = frame[:PREVIEW].decode("utf-8", "backslashreplace")
     preview = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in head)
-    return Invalid(reason, answers, offset, asked, preview)
+    return Invalid(reason, answers, offset, asked, preview, cut)

@@ -30,11 +30,13 @@ MAX_DEPTH = 128
 class Unreadable(ValueError):
     """A text that can not be read as what it should be. The message says why, in a clause."""
 
-    def __init__(self, reason: str, *, offset: int | None = None) -> None:
+    def __init__(self, reason: str, *, offset: int | None = None, cut: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.offset = offset
         """Where in the text, in bytes, if that is known."""
+        self.cut = cut
+        """Whether it is the beginning of one that goes on: what it was to say, it does not."""
 
 
 class Unwritable(ValueError):
@@ -42,6 +44,8 @@ class Unwritable(ValueError):
 
 
 _decode_any = msgspec.json.Decoder().decode
+_CUT = "Input data was truncated"
+"""How the decoder says that a text ends too early."""
 
 _PIECE = 1024 * 1024
 _SURROGATES = re.compile(
@@ -77,13 +81,13 @@ def decode_noted(raw: bytes | msgspec.Raw) -> tuple[Any, tuple[str, ...]]:
         raise Unreadable(f"not valid UTF-8 at byte {offset}", offset=offset)
     mended, remarks = mend(text)
     if not remarks:
-        raise Unreadable(_reason(failure))
+        raise Unreadable(_reason(failure), cut=_CUT in str(failure))
     try:
         return _decode_any(mended), remarks
     except RecursionError:
         raise Unreadable(TOO_DEEP) from None
     except msgspec.MsgspecError as error:
-        raise Unreadable(_reason(error)) from None
+        raise Unreadable(_reason(error), cut=_CUT in str(error)) from None
 
 
 def mend(text: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -132,6 +136,14 @@ def first_bad_byte(text: bytes) -> int | None:
             return start + error.start
         start += read
     return None
+
+
+def ends_within_a_character(text: bytes, offset: int) -> bool:
+    """Whether what is not UTF-8 from `offset` on is a character whose end is missing."""
+    try:
+        return codecs.utf_8_decode(text[offset:], "strict", False)[1] == 0
+    except UnicodeDecodeError:
+        return False
 
 
 def deeper_than(value: Any, limit: int) -> bool:

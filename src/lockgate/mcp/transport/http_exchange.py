@@ -13,6 +13,7 @@ from lockgate.mcp.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     Failure,
     Handling,
+    Invalid,
     Outgoing,
     RequestId,
     addressee,
@@ -106,7 +107,7 @@ class Posting:
             if not data.strip():
                 raise Elsewhere(answer.status)
             told = summary(kind, data)
-            raise self._wire.odd(Odd.OTHER_TYPE, f"answered with {told} where a message has to be")
+            raise self._wire.odd(Odd.NO_MESSAGE, f"answered with {told} where a message has to be")
 
     async def _json(self, answer: Answer, request: RequestId) -> None:
         data = await answer.piece()
@@ -123,7 +124,7 @@ class Posting:
             raise Elsewhere(answer.status)
         else:
             self._receiver.frame(data)
-            if not is_answer(data, request) and data.lstrip()[:1] != b"[":
+            if not is_answer(data, request):
                 self._unnamed(data, request)
 
     async def _gathered(self, answer: Answer, pieces: list[bytes]) -> bytes | Oversized:
@@ -153,8 +154,12 @@ class Posting:
         if isinstance(what, Failure) and what.id is None:
             self._receiver.refused(request, what)
             return
-        told = f"answered with a message that does not answer the request ({summary(JSON, data)})"
-        self._receiver.failed(request, self._wire.odd(Odd.OTHER_TYPE, told))
+        odd = "a message that does not answer the request"
+        if isinstance(what, Invalid):
+            odd = f"something that is {what.reason}"
+        # Passed over where a batch held the answer.
+        error = self._wire.odd(Odd.NO_MESSAGE, f"answered with {odd} ({summary(JSON, data)})")
+        self._receiver.failed(request, error)
 
     async def _stream(self, answer: Answer, request: RequestId, handling: Handling) -> None:
         stream = EventStream(self._limit)

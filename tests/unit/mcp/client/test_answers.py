@@ -77,6 +77,29 @@ async def test_a_late_answer_is_not_a_stray(
     assert not [r for r in caplog.records if r.levelno > logging.DEBUG]
 
 
+@pytest.mark.req("B-03")
+async def test_an_answer_that_is_cut_short_leaves_the_fate_unknown(
+    server: LoopServer, session: ServerSession
+) -> None:
+    """It names its request, and what it was going to say nobody knows; one that is whole, and can
+    not be read, was an answer."""
+
+    def saying(text: bytes) -> Do:
+        async def answer(message: Message) -> Raw:
+            return Raw(b'{"jsonrpc":"2.0","id":%d,"result":{%b\n' % (message["id"], text))
+
+        return Do(answer)
+
+    server.on("x", saying(b'"content":[{"ty'))
+    with pytest.raises(PeerError, match="truncated") as caught:
+        await session.connection.request("x")
+    assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.UNKNOWN)
+    server.on("y", saying(b'"content":[}}'))
+    with pytest.raises(PeerError, match="not JSON") as caught:
+        await session.connection.request("y")
+    assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.ANSWERED)
+
+
 async def test_an_id_of_another_type_is_told_at_once(
     server: LoopServer, session: ServerSession
 ) -> None:

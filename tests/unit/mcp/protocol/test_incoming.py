@@ -236,6 +236,19 @@ def test_a_deep_frame_that_never_closes_is_found_too() -> None:
     assert found.id == 1
 
 
+@given(st.integers(0, 200))
+@pytest.mark.req("B-03")
+def test_a_message_that_is_cut_short_says_so(at: int) -> None:
+    """Wherever it is cut, in the middle of a character too; one that is damaged was not."""
+    whole = (
+        '{"jsonrpc":"2.0","id":1,"result":{"content":[{"text":"für \u20ac 3"}],"n":12}}'.encode()
+    )
+    found = invalid(whole[: 34 + at % (len(whole) - 34)])
+    assert (found.id, found.cut) == (1, True)
+    for damaged in (whole.replace(b"[", b"[["), whole.replace(b"3", b"\xff"), whole + b"}"):
+        assert invalid(damaged).cut is False
+
+
 def test_a_deep_request_of_the_peer_can_be_refused_by_its_id() -> None:
     """It waits for an answer, and is not mistaken for an answer to us."""
     frame = b'{"jsonrpc":"2.0","id":"p","method":"x","params":%s}'

@@ -134,11 +134,23 @@ FAULTS: Mapping[str, tuple[Action, Fault, Fate]] = {
     "stream is reset": (events(": hm\n\n", then="reset"), Fault.CLOSED, Fate.UNKNOWN),
     "stream without": (events(": nothing\n\n"), Fault.MALFORMED, Fate.UNKNOWN),
     "empty": (status(200), Fault.MALFORMED, Fate.UNKNOWN),
-    "html": (page(), Fault.MALFORMED, Fate.ANSWERED),
+    "html": (page(), Fault.MALFORMED, Fate.UNKNOWN),
     "another answer": (
         status(200, {"jsonrpc": "2.0", "id": 99, "result": {}}),
         Fault.MALFORMED,
-        Fate.ANSWERED,
+        Fate.UNKNOWN,
+    ),
+    "no answer in a list": (
+        status(
+            200, b'[{"jsonrpc":"2.0","id":99,"result":{}}]', {"content-type": "application/json"}
+        ),
+        Fault.MALFORMED,
+        Fate.UNKNOWN,
+    ),
+    "garbage for json": (
+        status(200, b"\x16\x03\x01", {"content-type": "application/json"}),
+        Fault.MALFORMED,
+        Fate.UNKNOWN,
     ),
     "compressed": (
         status(200, b"x", {"content-type": "application/json", "content-encoding": "br"}),
