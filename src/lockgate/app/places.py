@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 
+from lockgate.calls.filesystem import RealFileSystem, RememberedFileSystem
 from lockgate.calls.paths import real_path
 from lockgate.errors import ConfigError
 from lockgate.mcp.endpoint import Endpoint, StdioEndpoint
@@ -39,15 +40,25 @@ def make_environment(
         barred += [layers.accepted_dir.parent, layers.person.parent]
         control.append(layers.project)
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    files = RememberedFileSystem(RealFileSystem())  # most of them lie below the same directories
+
+    def real(path: Path) -> Path:
+        return Path(real_path(str(path.absolute()), files))
+
+    def each(paths: list[Path]) -> tuple[Path, ...]:
+        # Each by where it really is, and by the name it goes by: a link may be put in its place.
+        named = [path.absolute() for path in paths]
+        return tuple(dict.fromkeys([*map(real, paths), *named]))
+
     return Environment(
-        _real(project),
-        roots=tuple(map(_real, config.roots)),
+        real(project),
+        roots=tuple(map(real, config.roots)),
         threads=threads,
-        barred=_each(barred),
-        control=_each(control),
-        home=_real(Path(home)) if Path(home).is_absolute() else None,
+        barred=each(barred),
+        control=each(control),
+        home=real(Path(home)) if Path(home).is_absolute() else None,
         server_dirs={
-            server.name: _real(Path(expand_home(str(directory), environ)))
+            server.name: real(Path(expand_home(str(directory), environ)))
             for server in config.servers
             if (directory := _directory(server.endpoint)) is not None
         },
@@ -60,13 +71,3 @@ def _directory(endpoint: Endpoint) -> Path | None:
     if isinstance(endpoint, StdioEndpoint) and endpoint.cwd_said:
         return endpoint.cwd
     return None
-
-
-def _real(path: Path) -> Path:
-    return Path(real_path(str(path.absolute())))
-
-
-def _each(paths: list[Path]) -> tuple[Path, ...]:
-    """Each by where it really is, and by the name it goes by: a link may be put in its place."""
-    named = [path.absolute() for path in paths]
-    return tuple(dict.fromkeys([*map(_real, paths), *named]))

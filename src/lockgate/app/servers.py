@@ -45,6 +45,13 @@ def make_manager(
     """
     if not config.servers:
         return None
+    secrets: dict[str, tuple[str, ...]] = {}
+
+    def hidden(settings: ServerSettings) -> tuple[str, ...]:
+        found = secrets.get(settings.name)
+        if found is None:
+            found = secrets[settings.name] = secrets_of(settings, environ)
+        return found
 
     def by_endpoint(settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
@@ -57,7 +64,7 @@ def make_manager(
                 peer=settings.name,
                 environ=environ,
                 opening=min(OPENING, settings.request_timeout),
-                hidden=secrets_of(settings, environ),
+                hidden=hidden(settings),
             )
         if isinstance(endpoint, HttpEndpoint):
             from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
@@ -66,13 +73,13 @@ def make_manager(
                 endpoint,
                 peer=settings.name,
                 environ=environ,
-                hidden=secrets_of(settings, environ),
+                hidden=hidden(settings),
             )
         return StdioTransport(
             endpoint,
             peer=settings.name,
             environ=environ,
-            hidden=secrets_of(settings, environ),
+            hidden=hidden(settings),
         )
 
     return Manager(
@@ -81,7 +88,7 @@ def make_manager(
         startup_budget=config.startup_budget,
         listeners=listeners,
         clock=monotonic,
-        hidden=lambda settings: secrets_of(settings, environ),
+        hidden=hidden,
         tracing=tracing,
         pins=config.pins,
         seen=LastSeenFolder(state_dir / _LAST_SEEN),

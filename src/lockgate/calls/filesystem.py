@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -60,3 +61,36 @@ class RealFileSystem:
         with os.scandir(path) as entries:
             for entry in islice(entries, limit):
                 yield entry.name, entry.inode()
+
+
+class RememberedFileSystem:
+    """One that is asked about each path once: for looking several paths up at one moment.
+
+    Not to be kept: what it says is from when it was first asked.
+    """
+
+    def __init__(self, files: FileSystem) -> None:
+        """`files` is asked."""
+        self._files = files
+        self._seen: dict[str, Seen | None] = {}
+        """What stands at a path; None if nothing does."""
+
+    def look(self, path: str) -> Seen:
+        """As `FileSystem.look`."""
+        if path not in self._seen:
+            try:
+                self._seen[path] = self._files.look(path)
+            except FileNotFoundError:
+                self._seen[path] = None
+        seen = self._seen[path]
+        if seen is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return seen
+
+    def target(self, path: str) -> str:
+        """As `FileSystem.target`."""
+        return self._files.target(path)
+
+    def names(self, path: str, limit: int) -> Iterator[tuple[str, int]]:
+        """As `FileSystem.names`."""
+        return self._files.names(path, limit)

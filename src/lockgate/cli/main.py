@@ -18,6 +18,7 @@ import click
 from lockgate.cli.options import config_option
 from lockgate.errors import LockgateError
 from lockgate.showing import visible, visible_error
+from lockgate.version import VERSION
 
 
 def _run() -> click.Command:
@@ -155,7 +156,7 @@ Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 refused or waiting
 for an answer, 4 a contract does not hold, 5 something needed was not reached,
 130 interrupted.""",
 )
-@click.version_option(package_name="lockgate")
+@click.version_option(VERSION)
 @config_option
 def cli(config: Path | None) -> None:
     """One gate for every tool an agent can call: local tools and those of any MCP server."""

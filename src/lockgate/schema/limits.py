@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 from urllib.parse import unquote, urldefrag, urljoin
 
 from lockgate.schema.error import SchemaError
-from lockgate.schema.walk import SAME_PLACE, Node, depth_and_size, nodes, subschemas
+from lockgate.schema.walk import SAME_PLACE, Node, depth_and_size, nodes, schemas, subschemas
 
 MAX_DEPTH: Final = 128
 """JSON levels that a schema, or a value it is to judge, may nest."""
@@ -49,9 +49,9 @@ def looks_by_depth(schema: Node) -> tuple[int, ...] | None:
     than the schema has nodes. The last entry holds for all deeper values. Bounded itself: entries
     end once one is over `MAX_LOOKS`.
     """
+    if not any(map(_refers, schemas(schema))):
+        return None  # as nearly all are: nothing has to be laid out for them
     graph = _Graph(schema)
-    if not graph.has_references:
-        return None
     looks: list[int] = []
     arriving: dict[int, int] = {id(schema): 1}
     while arriving and len(looks) <= MAX_DEPTH:
@@ -67,6 +67,10 @@ def looks_by_depth(schema: Node) -> tuple[int, ...] | None:
     return tuple(looks)
 
 
+def _refers(node: Node) -> bool:
+    return any(isinstance(node[keyword], str) for keyword in _REFERENCES if keyword in node)
+
+
 class _Graph:
     """Which schemas lead to which, at the same value and one level down."""
 
@@ -78,14 +82,12 @@ class _Graph:
         self._order: list[int] = []
         """Every node after the nodes it leads to at the same place."""
         self._index = _Index(root)
-        self.has_references = False
         waiting = [root]
         while waiting:
             for _, node in nodes(waiting.pop()):
                 if id(node) not in self._same:
                     waiting.extend(self._add(node))
-        if self.has_references:
-            self._sort()
+        self._sort()
 
     def _add(self, node: Node) -> list[Node]:
         """Take in one schema; returns what it refers to, which may stand under any keyword."""
@@ -109,7 +111,6 @@ class _Graph:
         for keyword in _REFERENCES:
             reference = node.get(keyword)
             if isinstance(reference, str):
-                self.has_references = True
                 referred.extend(self._index.targets(node, reference))
         same.extend(id(target) for target in referred)
         self._same[id(node)] = same

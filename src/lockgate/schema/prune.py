@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection
 from typing import Any, Final, cast
 
-from lockgate.schema.walk import Node, Path, nodes, subschemas
+from lockgate.schema.walk import Node, Path, schemas, subschemas
 
 MAX_REFERENCES: Final = 64
 """Distinct references of one schema that are tried one by one once one of them leads nowhere."""
@@ -28,7 +28,7 @@ def references(schema: Node) -> tuple[str, ...]:
     """Every distinct reference in `schema`, in order of their spelling."""
     found = {
         node[keyword]
-        for _, node in nodes(schema)
+        for node in schemas(schema)
         for keyword in _REFERENCES
         if isinstance(node.get(keyword), str)
     }
@@ -76,7 +76,7 @@ def without_foreign_dialects(
             return {}
         return None
 
-    if all("$schema" not in node for path, node in nodes(schema) if path):
+    if not any("$schema" in node for node in schemas(schema)[1:]):
         return schema
     return cast("Node", _rebuilt(schema, (), foreign))
 
@@ -109,7 +109,7 @@ def without_many_patterns(schema: Node, remarks: list[str]) -> Node:
     """`schema` without its regular expressions, if there are more than `MAX_PATTERNS`."""
     found = sum(
         isinstance(node.get("pattern"), str) + _length(node.get("patternProperties"))
-        for _, node in nodes(schema)
+        for node in schemas(schema)
     )
     if found <= MAX_PATTERNS:
         return schema

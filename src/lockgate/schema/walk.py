@@ -6,7 +6,7 @@ is never mistaken for a schema, nor a property called `$ref` for a reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, TypeAlias, cast
 
 Node: TypeAlias = dict[str, Any]
@@ -61,6 +61,24 @@ def subschemas(node: Node) -> Iterator[tuple[str, str | int | None, Any]]:
                     yield keyword, index, schema
 
 
+def schemas(root: Node) -> list[Node]:
+    """Every schema object in `root`, itself first, as `nodes` but without the paths, which cost
+    more than all else of it. In no order but that."""
+    found = [root]
+    for node in found:  # which grows meanwhile
+        for keyword in _HOLDERS & node.keys():
+            held = node[keyword]
+            if isinstance(held, dict):
+                if keyword in _NAMED:
+                    named = cast("Node", held).values()
+                    found += [schema for schema in named if isinstance(schema, dict)]
+                elif keyword in _ONE:
+                    found.append(cast("Node", held))
+            elif isinstance(held, list) and keyword in _MANY:
+                found += [schema for schema in cast("list[Any]", held) if isinstance(schema, dict)]
+    return found
+
+
 def nodes(root: Node) -> Iterator[tuple[Path, Node]]:
     """Every schema object in `root`, itself first, with its path. Needs no call stack."""
     waiting: list[tuple[Path, Node]] = [((), root)]
@@ -85,9 +103,9 @@ def depth_and_size(value: object, deepest: int, largest: int) -> tuple[int, int]
     while level:
         below: list[object] = []
         for item in level:
-            held = list(_parts(item))
+            held = _parts(item)
             size += len(held)
-            below.extend(part for part in held if _holds(part))
+            below += [part for part in held if type(part) not in _SCALARS and _holds(part)]
         depth += 1
         if depth > deepest or size > largest:
             break
@@ -95,11 +113,15 @@ def depth_and_size(value: object, deepest: int, largest: int) -> tuple[int, int]
     return depth, size
 
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+"""What holds nothing, as is known without looking for abstract bases."""
+
+
 def _holds(value: object) -> bool:
-    return isinstance(value, Mapping | list | tuple)
+    return isinstance(value, dict | list | tuple | Mapping)
 
 
-def _parts(value: object) -> Iterable[object]:
-    if isinstance(value, Mapping):
+def _parts(value: object) -> Collection[object]:
+    if isinstance(value, dict | Mapping):
         return cast("Mapping[object, object]", value).values()
     return cast("list[object]", value)

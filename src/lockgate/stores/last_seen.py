@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ FORMAT: Final = 1
 MAX_BYTES: Final = 16 * 1024 * 1024
 """The largest file that is written or read."""
 
+_SIGHTING: Final = tuple(field.name for field in fields(Sighting))
 _log: Final = logging.getLogger(__name__)
 
 
@@ -105,7 +106,10 @@ def _encoded(seen: SeenServer) -> bytes:
         },
         "left_out": [(out.tool, out.reason) for out in seen.left_out],
         "remarks": seen.remarks,
-        "sightings": {tool: asdict(sighting) for tool, sighting in seen.sightings.items()},
+        "sightings": {
+            tool: {name: getattr(sighting, name) for name in _SIGHTING}
+            for tool, sighting in seen.sightings.items()
+        },
     }
     return json.dumps(document, separators=(",", ":")).encode()
 
@@ -141,9 +145,13 @@ def _tool(definition: dict[str, Any], disbelieved: Mapping[str, tuple[str, ...]]
 
 def _replace(path: Path, data: bytes) -> None:
     """Put `data` in the place of the file at once. Raises OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        descriptor = os.open(fresh, flags, 0o600)
+    except FileNotFoundError:  # the first of all
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(fresh, flags, 0o600)
     try:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             file.write(data)

@@ -6,6 +6,7 @@ import enum
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 import msgspec
@@ -14,6 +15,7 @@ import rfc8785
 from lockgate.schema.limits import MAX_DEPTH
 
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _EXACT: Final = 2**53
 """Integers from here on are not exact in RFC 8785's numbers."""
 
@@ -42,7 +44,7 @@ def canonical_digest(value: Any) -> str:
     digests and others do not.
     """
     try:
-        shape = _shape(value)
+        shape = _Shape.SIMPLE if value is None or type(value) is str else _shape(value)
         if shape is _Shape.SIMPLE:
             data = _ENCODER.encode(value)
         elif shape is _Shape.JSON:
@@ -54,9 +56,14 @@ def canonical_digest(value: Any) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def fingerprint(fields: Mapping[str, Any]) -> Fingerprint:
-    """Take the fingerprint of a definition's fields; absent fields are given as None."""
-    hashes = tuple((name, canonical_digest(fields[name])) for name in sorted(fields))
+def fingerprint(fields: Mapping[str, Any], digests: Mapping[str, str] = _NONE) -> Fingerprint:
+    """Take the fingerprint of a definition's fields; absent fields are given as None.
+
+    `digests` are further fields, by their `canonical_digest`: what many definitions have in common
+    is hashed once.
+    """
+    found = {name: canonical_digest(value) for name, value in fields.items()}
+    hashes = tuple(sorted({**found, **digests}.items()))
     return Fingerprint(canonical_digest([list(pair) for pair in hashes]), hashes)
 
 
@@ -75,8 +82,10 @@ def _shape(value: Any) -> _Shape:
         below: list[Any] = []
         for item in level:
             kind = cast("type[object]", type(item))
+            if kind is str:
+                continue
             if kind is dict:
-                if simple and not all(type(key) is str and key.isascii() for key in item):
+                if simple and not _is_plain(item):
                     simple = False
                 below += item.values()
             elif kind is list:
@@ -84,7 +93,7 @@ def _shape(value: Any) -> _Shape:
             elif kind is int:
                 if simple and not -_EXACT < item < _EXACT:
                     simple = False
-            elif kind is not str and kind is not bool and item is not None:
+            elif kind is not bool and item is not None:
                 simple = False
                 if isinstance(item, Mapping):
                     below += cast("Mapping[Any, Any]", item).values()
@@ -94,6 +103,14 @@ def _shape(value: Any) -> _Shape:
             return _Shape.SIMPLE if simple else _Shape.JSON
         level = below
     return _Shape.DEEP
+
+
+def _is_plain(keys: Mapping[Any, Any]) -> bool:
+    """Whether all keys are strings in ASCII."""
+    try:
+        return "".join(keys).isascii() and (not keys or set(map(type, keys)) == {str})
+    except TypeError:  # not all of them are strings
+        return False
 
 
 def _own_form(value: Any) -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.calls.filesystem import Seen
+from lockgate.calls.filesystem import RememberedFileSystem, Seen
 from lockgate.calls.paths import barred_below, real_path, resolve_path
 from lockgate.testing.filesystem import ScriptedFileSystem
 from lockgate.tools.context import Environment
@@ -344,3 +344,19 @@ def test_looking_up_costs_little() -> None:
     files.add("/a/b/c/d/e/f.txt")
     resolve_path("/a/b/c/d/e/f.txt", Environment(Path("/")), files)
     assert files.looks <= 2 * 6 + 2
+
+
+def test_what_was_looked_at_is_not_looked_at_again() -> None:
+    """Several paths of one moment: the same answers, each name asked about once."""
+    files = ScriptedFileSystem(folds_case=True)
+    files.add("/home/Me/project/")
+    files.add("/home/link", link="/home/me")
+    remembered = RememberedFileSystem(files)
+    asked = ("/home/ME/project/new", "/home/link/Project", "/home/none/at/all", "/HOME/me")
+    plain = [real_path(path, files) for path in asked]
+    alone, files.looks = files.looks, 0
+    assert [real_path(path, remembered) for path in asked] == plain
+    assert files.looks < alone / 2
+    files.looks = 0
+    assert [real_path(path, remembered) for path in asked] == plain
+    assert not files.looks

@@ -133,3 +133,11 @@ def test_the_digest_does_not_depend_on_how_deep_the_caller_stands() -> None:
         return canonical_digest(value) if levels == 0 else down(levels - 1)
 
     assert down(300) == canonical_digest(value)
+
+
+@given(DEFINITIONS)
+def test_fields_that_were_hashed_before_count_the_same(fields: dict[str, Any]) -> None:
+    """What many definitions have in common may be hashed once for all of them."""
+    common = {"title": canonical_digest(fields["title"])}
+    own = {name: value for name, value in fields.items() if name != "title"}
+    assert fingerprint(own, common) == fingerprint(fields)

@@ -13,7 +13,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, MutableMapping, Sequence
-from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from lockgate.errors import Fault, LocalError
@@ -40,6 +39,7 @@ from lockgate.process.hidden import NOTHING, Hidden
 from lockgate.showing import visible
 from lockgate.tools.fingerprint import Fingerprint
 from lockgate.tools.registry import Registry
+from lockgate.version import VERSION
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class Manager:
             bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
         check(servers, bound, startup_budget)
         self._limit = bound if startup_budget is None else startup_budget
-        who = client or ClientIdentity("lockgate", version("lockgate"))
+        who = client or ClientIdentity("lockgate", VERSION)
         means = Means(
             client=who,
             probe_patience=probe_patience,

@@ -7,7 +7,7 @@ reached only a hash is kept: arguments may hold secrets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -80,31 +80,39 @@ def definition_fingerprint(
     endpoint: Endpoint, instructions: str | None, listed: ListedTool
 ) -> Fingerprint:
     """What a definition was: all that a model or a person may have judged it by (B-06)."""
-    return fingerprint(
-        {
-            "name": listed.name,
-            "title": listed.title,
-            "description": listed.description,
-            "inputSchema": listed.input_schema,
-            "outputSchema": listed.output_schema,
-            "annotations": listed.claims.raw,
-            "endpoint": endpoint.identity(),
-            "instructions": instructions,
-        }
-    )
+    return _fingerprints(endpoint_digest(endpoint), instructions, (listed,))[listed.name]
+
+
+def _fingerprints(
+    endpoint: str, instructions: str | None, tools: Iterable[ListedTool]
+) -> dict[str, Fingerprint]:
+    """Of every tool of one server, by name; `endpoint` is its digest."""
+    common = {"endpoint": endpoint, "instructions": canonical_digest(instructions)}
+    return {
+        listed.name: fingerprint(
+            {
+                "name": listed.name,
+                "title": listed.title,
+                "description": listed.description,
+                "inputSchema": listed.input_schema,
+                "outputSchema": listed.output_schema,
+                "annotations": listed.claims.raw,
+            },
+            common,
+        )
+        for listed in tools
+    }
 
 
 def sighted(
     settings: ServerSettings, profile: ServerProfile, listing: ListedTools, now: float
 ) -> SeenServer:
     """A server that is there, as it is kept for when it is not."""
-    prints = {
-        listed.name: definition_fingerprint(settings.endpoint, profile.instructions, listed)
-        for listed in listing.tools
-    }
+    endpoint = endpoint_digest(settings.endpoint)
+    prints = _fingerprints(endpoint, profile.instructions, listing.tools)
     return SeenServer(
         settings.name,
-        endpoint_digest(settings.endpoint),
+        endpoint,
         now,
         profile.instructions,
         listing.tools,
@@ -121,10 +129,7 @@ def recalled(seen: SeenServer | None, endpoint: Endpoint) -> SeenServer | str:
         return "not started, and nothing is known of it from before"
     if seen.endpoint != endpoint_digest(endpoint):
         return "not started, and what starts it has changed since it was last there"
-    prints = {
-        listed.name: definition_fingerprint(endpoint, seen.instructions, listed)
-        for listed in seen.tools
-    }
+    prints = _fingerprints(seen.endpoint, seen.instructions, seen.tools)
     return replace(seen, fingerprints=prints)
 
 
