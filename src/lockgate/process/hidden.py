@@ -26,6 +26,9 @@ LONGEST_EDGE: Final = 2000
 """And at most: text is cut after far fewer."""
 MIDDLE: Final = 8
 """The same of a line that is nothing but a part of a value."""
+REMEMBERED: Final = 64
+"""Values that were learnt and are still looked for: of tokens that are good for a minute, those of
+the last half an hour at least."""
 
 _BETWEEN: Final = re.compile(r"(?:\s|\x1b\[[0-9;:?]*[ -/]*[@-~])+")
 """What may come between the characters of a value: a line end with its indentation, a colour."""
@@ -34,12 +37,41 @@ _HEX: Final = re.compile("%[0-9A-F]{2}")
 _Span: TypeAlias = tuple[int, int]
 
 
+class Learned:
+    """Values that became secret while the program ran: tokens, as they are got.
+
+    Old ones stay hidden, the last `REMEMBERED` of them.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        self._values: tuple[str, ...] = ()
+
+    def learn(self, *values: str) -> None:
+        """Hide these from now on, wherever this is known of."""
+        new = (value for value in dict.fromkeys(values) if value and value not in self._values)
+        self._values = (*self._values, *new)[-REMEMBERED:]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """All of them; the same object as long as none is learnt."""
+        return self._values
+
+    def __repr__(self) -> str:
+        return f"<Learned, {len(self._values)} values>"
+
+
 class Hidden:
     """Some values that are never shown. Knows nothing else, and never shows them in its `repr`."""
 
-    def __init__(self, values: Iterable[str] = ()) -> None:
-        """Values of fewer than `SHORTEST` characters are not looked for."""
-        self._values = tuple(values)
+    def __init__(self, values: Iterable[str] = (), learned: Learned | None = None) -> None:
+        """Values of fewer than `SHORTEST` characters are not looked for. `learned` are more, which
+        are hidden from the moment on in which they are learnt."""
+        self._given = tuple(values)
+        self._learned = learned
+        self._known: tuple[str, ...] = () if learned is None else learned.values
+        self._values = (*self._given, *self._known)
 
     def hide(self, text: str, *, cut_before: bool = False, cut_after: bool = False) -> str:
         """`text` with a mark for each of the values, in any form; lines stay lines.
@@ -47,6 +79,11 @@ class Hidden:
         `cut_before` and `cut_after`: the text began earlier, or went on: where that can have been
         within a value, what is left of it is hidden too. No form of a value is in what returns.
         """
+        if self._learned is not None and self._learned.values is not self._known:
+            self._known = self._learned.values
+            self._values = (*self._given, *self._known)
+            self.__dict__.pop("_forms", None)
+            self.__dict__.pop("_folded", None)
         if not self._forms or not text:
             return text
         spans = [*self._spans(text), *self._pieces(text, cut_before, cut_after)]

@@ -7,6 +7,7 @@ from typing import Final
 
 import aiohttp
 from aiohttp.connector import Connection
+from multidict import MultiMapping
 
 from lockgate.web.decoding import Decoder, DecodingError, decoder_for
 from lockgate.web.failure import HttpFailure, Stage, Trouble
@@ -60,6 +61,12 @@ class Answer:
     def header(self, name: str) -> str:
         """The first field of that name, in any letter case; empty if there is none."""
         return self._headers.get(name, "")
+
+    def every(self, name: str) -> str:
+        """All fields of that name as the one that they mean together (RFC 9110, 5.3)."""
+        if isinstance(self._headers, MultiMapping):
+            return ", ".join(self._headers.getall(name, ()))
+        return self.header(name)
 
     @property
     def address(self) -> str:

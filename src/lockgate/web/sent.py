@@ -19,12 +19,14 @@ BUFFER: Final = 128 * 1024
 class Sent:
     """One request on its connection."""
 
-    __slots__ = ("_address", "_connection")
+    __slots__ = ("_address", "_connection", "authorization")
 
     def __init__(self, connection: Connection, address: str) -> None:
         """Raises `HttpFailure` if the connection has ended meanwhile: then nothing was written."""
         self._connection = connection
         self._address = address
+        self.authorization: str | None = None
+        """The credentials that it carried, for whoever has to know if they are refused."""
         protocol = connection.protocol
         if protocol is None or not protocol.is_connected():
             connection.close()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lockgate.process.hidden import MARK, SHORTEST, Hidden
+from lockgate.process.hidden import MARK, REMEMBERED, SHORTEST, Hidden, Learned
 from lockgate.process.tail import LastLines
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -148,3 +148,18 @@ def test_many_long_values_and_a_full_tail_are_quick() -> None:
 def test_it_says_nothing_about_its_values() -> None:
     """Not in its repr either."""
     assert repr(Hidden(["secret"])) == "<Hidden, 1 values>"
+
+
+def test_what_is_learnt_is_hidden_from_then_on() -> None:
+    """A token that is got while the program runs is hidden by what was made before; the last ones
+    stay hidden; a `repr` holds none."""
+    learned = Learned()
+    hidden = Hidden(["given-value"], learned)
+    assert hidden.hide("a token-number-1") == "a token-number-1"
+    learned.learn("token-number-1", "")
+    assert hidden.hide("a token-number-1 given-value") == "a [***] [***]"
+    for number in range(2, REMEMBERED + 2):
+        learned.learn(f"token-number-{number}-")
+    assert hidden.hide(f"token-number-{REMEMBERED + 1}-") == "[***]"
+    assert len(learned.values) == REMEMBERED
+    assert "token" not in repr(learned) + repr(hidden)

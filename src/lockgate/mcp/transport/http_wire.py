@@ -10,8 +10,11 @@ from typing import Final, TypeAlias
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol import http_fate
+from lockgate.mcp.protocol.challenge import bearer_challenge
 from lockgate.mcp.protocol.http_fate import Odd, Verdict
 from lockgate.mcp.protocol.jsonrpc import Outgoing
+from lockgate.mcp.transport.http_words import one_line
+from lockgate.mcp.transport.tokens import Challenge, TokenSource
 from lockgate.process.hidden import Hidden
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure, Stage
@@ -29,6 +32,10 @@ SUMMARISED: Final = 64 * 1024
 PATIENCE: Final = 5.0
 """Seconds that such a body may take."""
 _SESSION_ID: Final = re.compile(r"[\x21-\x7e]+")
+RENEWALS: Final = 2
+"""How often one message is sent again with other credentials: once for those that have run out,
+once for those that are good for too little."""
+_REFUSING: Final = frozenset({401, 403})
 _REPEATED: Final = frozenset({307, 308})
 _REDIRECTED: Final = frozenset({301, 302, 303, 307, 308})
 
@@ -39,7 +46,15 @@ Pairs: TypeAlias = tuple[tuple[str, str], ...]
 class HttpWire:
     """One server as long as a link to it is open."""
 
-    def __init__(self, endpoint: HttpEndpoint, peer: str, pool: Pool, hidden: Hidden) -> None:
+    def __init__(
+        self,
+        endpoint: HttpEndpoint,
+        peer: str,
+        pool: Pool,
+        hidden: Hidden,
+        tokens: TokenSource | None = None,
+    ) -> None:
+        """`tokens` gives the credentials, where the headers of the endpoint do not."""
         self.peer = peer
         self.target = endpoint.target
         self.session: str | None = None
@@ -60,8 +75,9 @@ class HttpWire:
             "DELETE": always,
         }
         self._posted = self._head("POST", self.target)
-        self._with_session: tuple[object, object, Pairs] = (None, None, ())
-        """The last headers and session, and both together."""
+        self._tokens = tokens
+        self._with_session: tuple[object, object, object, Pairs] = (None, None, None, ())
+        """The last headers, session and credentials, and all of them together."""
 
     def _head(self, method: str, target: Target) -> Head:
         return Head(method, target, self._fields[method])
@@ -69,31 +85,51 @@ class HttpWire:
     async def send(self, message: Outgoing, session: str | None) -> Sent:
         """Write one message; see `Pool.write`. Cancelled, nothing was written.
 
-        Raises `HttpFailure`, and `PeerError` when the link was left meanwhile.
+        Raises `HttpFailure`, and `PeerError` when the link was left meanwhile or there are no
+        credentials.
         """
-        headers = message.headers or self.usual
-        if session is not None:
-            known, of, both = self._with_session
-            if known is not headers or of is not session:
-                both = (*headers, (SESSION, session))
-                self._with_session = headers, session, both
-            headers = both
+        tokens = self._tokens
+        used = None if tokens is None else await tokens.authorization()
+        headers = self._headers_of(message, session, used)
         connection = await self._pool.connect(self._posted)
         if self.left:
             connection.close()
             raise self.closed(Fate.NOT_SENT, text="nothing was sent: ")
-        return self._pool.write(connection, self._posted, headers, message.payload)
+        sent = self._pool.write(connection, self._posted, headers, message.payload)
+        sent.authorization = used
+        return sent
+
+    def _headers_of(self, message: Outgoing, session: str | None, used: str | None) -> Pairs:
+        """The headers of a message; the same object again for what has the same."""
+        headers = message.headers or self.usual
+        if session is None and used is None:
+            return headers
+        known, of, by, all_ = self._with_session
+        if known is not headers or of is not session or by is not used:
+            all_ = _authorized(headers, used)
+            if session is not None:
+                all_ = (*all_, (SESSION, session))
+            self._with_session = headers, session, used, all_
+        return all_
 
     async def answered(self, sent: Sent, message: Outgoing, session: str | None) -> Answer:
-        """The answer to a message, after redirects. Raises `HttpFailure`, and `PeerError` for a
-        redirect that is not followed."""
-        answer = await sent.answer()
-        if answer.status not in _REDIRECTED:
-            return answer
-        headers = message.headers or self.usual
-        if session is not None:
-            headers = (*headers, (SESSION, session))
-        return await self._redirected("POST", answer, headers, message.payload)
+        """The answer to a message, after redirects, and after other credentials where those that
+        it carried are refused: then it is sent again, since it was not acted on.
+
+        Raises `HttpFailure`, and `PeerError` for a redirect that is not followed, and where there
+        are no credentials to be had.
+        """
+        tries = 0
+        while True:
+            answer = await sent.answer()
+            used = sent.authorization
+            if answer.status in _REDIRECTED:
+                headers = self._headers_of(message, session, used)
+                answer = await self._redirected("POST", answer, headers, message.payload)
+            if not await self._wants_others(answer, used, tries, message.headers or self.usual):
+                return answer
+            tries += 1
+            sent = await self.send(message, session)
 
     async def get(self, last_id: str | None) -> Answer:
         """Ask for a stream, from `last_id` on if there is one. Raises the same."""
@@ -104,11 +140,44 @@ class HttpWire:
             # Whatever the id is, it goes back byte for byte, but never as more than one header.
             id = re.sub(r"[\x00-\x1f\x7f]", "", last_id).encode().decode("latin-1")
             headers = (*headers, ("Last-Event-ID", id))
-        return await self._ask("GET", headers)
+        tries = 0
+        while True:
+            used = None if self._tokens is None else await self._tokens.authorization()
+            answer = await self._ask("GET", _authorized(headers, used))
+            if not await self._wants_others(answer, used, tries, headers):
+                return answer
+            tries += 1
 
     async def delete(self, session: str) -> None:
         """Say that the session is over. Raises the same."""
-        (await self._ask("DELETE", (*self.usual, (SESSION, session)))).close()
+        used = None if self._tokens is None else await self._tokens.authorization()
+        headers = (*_authorized(self.usual, used), (SESSION, session))
+        (await self._ask("DELETE", headers)).close()
+
+    async def _wants_others(
+        self, answer: Answer, used: str | None, tries: int, headers: Pairs
+    ) -> bool:
+        """Whether an answer refuses the credentials, and there are others now.
+
+        Then it is of no more use; else it is as it came. Raises `PeerError` as `TokenSource` does.
+        """
+        tokens = self._tokens
+        if tokens is None or answer.status not in _REFUSING or tries >= RENEWALS:
+            return False
+        header = answer.every("WWW-Authenticate")
+        if answer.status == 403:
+            wanted = bearer_challenge(header)
+            if wanted is None or not wanted.lacks_scope:
+                return False
+        try:
+            challenge = Challenge(answer.status, header, used, _revision(headers))
+            others = await tokens.challenged(challenge)
+        except BaseException:
+            answer.close()
+            raise
+        if others:
+            await self.beginning(answer)  # read, its connection is used again
+        return others
 
     async def _ask(self, method: str, headers: Pairs) -> Answer:
         answer = await self._pool.ask(self._head(method, self.target), headers)
@@ -166,12 +235,26 @@ class HttpWire:
     def refused(self, status: int, what: str, answer: Answer | None = None) -> PeerError:
         """The error for a status that is no success; `what` is the body in one line."""
         told = f"answered {status} with {what}{_ADVICE.get(status, '')}"
+        if answer is not None and status in _REFUSING:
+            told += self._wanted(answer)
         pause = None
         if answer is not None and status in (429, 503):
             pause = http_fate.retry_after(answer.header("Retry-After"), answer.header("Date"))
             if pause is not None:
                 told += f"; it asks to be left alone for {pause:g} s"
         return self.error(http_fate.by_status(status), told, retry_after=pause)
+
+    def _wanted(self, answer: Answer) -> str:
+        """What a server that refuses says that it wants; the end of a sentence."""
+        said = bearer_challenge(answer.every("WWW-Authenticate"))
+        if said is None:
+            return ""
+        told = f"; it says: {one_line(said.description)}" if said.description else ""
+        if said.scope:
+            told += f"; it wants the scope {one_line(said.scope)}"
+        if self._tokens is None and said.resource_metadata:
+            told += "; it can be logged in to: set auth of this server to oauth"
+        return told
 
     def error(
         self,
@@ -213,6 +296,14 @@ class HttpWire:
         finally:
             answer.close()
         return bytes(data)
+
+
+def _authorized(headers: Pairs, used: str | None) -> Pairs:
+    return headers if used is None else (*headers, ("Authorization", used))
+
+
+def _revision(headers: Pairs) -> str | None:
+    return next((value for name, value in headers if name.lower() == "mcp-protocol-version"), None)
 
 
 _ADVICE: Final[Mapping[int, str]] = {

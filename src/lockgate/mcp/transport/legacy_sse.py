@@ -24,6 +24,7 @@ from lockgate.mcp.transport.http_pool import pool_for
 from lockgate.mcp.transport.http_wire import HttpWire
 from lockgate.mcp.transport.http_words import summary
 from lockgate.mcp.transport.sse_opening import Opened, open_stream
+from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
 from lockgate.web.answer import Answer
@@ -53,6 +54,7 @@ class LegacySseTransport(OnlyHandshakes):
         frame_limit: int = LIMIT,
         opening: float = OPENING,
         hidden: Iterable[str] = (),
+        tokens: TokenSource | None = None,
     ) -> None:
         """See `StreamableHttpTransport`. `opening`: seconds in which the stream has to begin."""
         self._endpoint = endpoint
@@ -60,7 +62,9 @@ class LegacySseTransport(OnlyHandshakes):
         self._environ = environ
         self._frame_limit = frame_limit
         self._opening = opening
-        self._hidden = Hidden((*endpoint.secrets(), *hidden))
+        self._tokens = tokens
+        learned = None if tokens is None else tokens.learned
+        self._hidden = Hidden((*endpoint.secrets(), *hidden), learned)
 
     def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
         """Open the stream, and learn from it where messages go. See `Transport.open`.
@@ -79,17 +83,17 @@ class LegacySseTransport(OnlyHandshakes):
         link: _SseLink | None = None
         opened: Opened | None = None
         try:
-            wire = HttpWire(self._endpoint, self._peer, pool, self._hidden)
+            wire = HttpWire(self._endpoint, self._peer, pool, self._hidden, self._tokens)
             stream = EventStream(self._frame_limit)
             opened = await open_stream(wire, stream, self._opening)
             endpoint = opened.endpoint_of(self._endpoint)
-            posting = HttpWire(endpoint, self._peer, pool, self._hidden)
+            posting = HttpWire(endpoint, self._peer, pool, self._hidden, self._tokens)
             link = _SseLink(posting, receiver, opened, stream)
             yield link
         finally:
             if link is not None:
                 link.leave()
-            closing = _close(link, opened, pool)
+            closing = _close(link, opened, pool, self._tokens)
             await outlast(asyncio.get_running_loop().create_task(closing))
 
 
@@ -277,10 +281,14 @@ class _SseLink:
         return task
 
 
-async def _close(link: _SseLink | None, opened: Opened | None, pool: Pool) -> None:
+async def _close(
+    link: _SseLink | None, opened: Opened | None, pool: Pool, tokens: TokenSource | None
+) -> None:
     try:
         if link is not None:
             await link.ended()
+        if tokens is not None:
+            await tokens.settle()
     finally:
         if opened is not None:
             opened.answer.close()

@@ -23,6 +23,7 @@ from lockgate.mcp.transport.http_exchange import Elsewhere, Posting
 from lockgate.mcp.transport.http_pool import pool_for
 from lockgate.mcp.transport.http_streams import PAUSE, Streams
 from lockgate.mcp.transport.http_wire import HttpWire
+from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
 from lockgate.showing import visible
@@ -57,13 +58,15 @@ class StreamableHttpTransport:
         pause: float = PAUSE,
         farewell: float = FAREWELL,
         hidden: Iterable[str] = (),
+        tokens: TokenSource | None = None,
     ) -> None:
         """`peer` is the configured name of the server, for messages.
 
         `environ` names proxies, if the endpoint leaves that to it; nothing else of it counts.
         `frame_limit` bytes are the most that one arriving frame may have. `pause` seconds are
         waited before a stream that ended is asked for again. `hidden` is what no error may hold,
-        beside the endpoint's own secrets.
+        beside the endpoint's own secrets. `tokens` gives the credentials of every request; None:
+        those in the endpoint's headers, or none.
         """
         self._endpoint = endpoint
         self._peer = peer
@@ -71,7 +74,9 @@ class StreamableHttpTransport:
         self._frame_limit = frame_limit
         self._pause = pause
         self._farewell = farewell
-        self._hidden = Hidden((*endpoint.secrets(), *hidden))
+        self._tokens = tokens
+        learned = None if tokens is None else tokens.learned
+        self._hidden = Hidden((*endpoint.secrets(), *hidden), learned)
 
     def open(self, receiver: Receiver) -> AbstractAsyncContextManager[Link]:
         """Get ready; the server is reached with the first message. See `Transport.open`.
@@ -87,7 +92,7 @@ class StreamableHttpTransport:
     @asynccontextmanager
     async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
         pool = pool_for(self._endpoint, self._peer, self._environ)
-        wire = HttpWire(self._endpoint, self._peer, pool, self._hidden)
+        wire = HttpWire(self._endpoint, self._peer, pool, self._hidden, self._tokens)
         link = _HttpLink(wire, receiver, self._frame_limit, self._pause)
         try:
             yield link
@@ -99,6 +104,8 @@ class StreamableHttpTransport:
     async def _close(self, link: _HttpLink, wire: HttpWire, pool: Pool) -> None:
         try:
             await link.ended()
+            if self._tokens is not None:
+                await self._tokens.settle()
             if wire.session is not None:
                 async with asyncio.timeout(self._farewell):
                     await wire.delete(wire.session)

@@ -11,6 +11,8 @@ from typing import Protocol
 
 import msgspec
 
+from lockgate.process.hidden import Learned
+
 
 class Challenge(msgspec.Struct, frozen=True):
     """What a server answered in place of an answer: it wants other credentials."""
@@ -26,7 +28,12 @@ class Challenge(msgspec.Struct, frozen=True):
 
 
 class TokenSource(Protocol):
-    """Credentials for one server."""
+    """Credentials for one server. A transport that was given one `settle`s it when it closes."""
+
+    @property
+    def learned(self) -> Learned:
+        """Everything that was got and is not to be shown; also what is got later."""
+        ...
 
     async def authorization(self) -> str | None:
         """The value of `Authorization` for a request that is made now; None: none is sent.
@@ -39,7 +46,12 @@ class TokenSource(Protocol):
     async def challenged(self, challenge: Challenge) -> bool:
         """The server refused; whether there is something else to try it with by now.
 
-        Bounded by the caller. Raises `PeerError` (UNAUTHORIZED, NOT_SENT) that says what a person
-        has to do, where this side alone can not get what the server wants.
+        Bounded by the caller, and may be cancelled: what others wait for goes on. Raises
+        `PeerError` (UNAUTHORIZED, NOT_SENT) that says what a person has to do, where this side
+        alone can not get what the server wants.
         """
+        ...
+
+    async def settle(self) -> None:
+        """Let what is being got for somebody come to its end, for a few seconds; then stop it."""
         ...
