@@ -39,6 +39,10 @@ class Revision(msgspec.Struct, frozen=True):
     """Whether they may do so by an address too."""
     samples_with_tools: bool = True
     """Whether the completions that they ask for may have tools."""
+    declares_completions: bool = True
+    """Whether servers declare that they suggest values of arguments; before, it is tried."""
+    completes_in_context: bool = True
+    """Whether they are told the other arguments that have their values."""
 
     @property
     def modern(self) -> bool:
@@ -82,9 +86,16 @@ REVISIONS = (
         batches=True,
         elicits=False,
         samples_with_tools=False,
+        completes_in_context=False,
     ),
     Revision(
-        "2024-11-05", Era.LEGACY, version_header=False, elicits=False, samples_with_tools=False
+        "2024-11-05",
+        Era.LEGACY,
+        version_header=False,
+        elicits=False,
+        samples_with_tools=False,
+        declares_completions=False,
+        completes_in_context=False,
     ),
 )
 """All that are spoken, the newest first."""

@@ -1,0 +1,84 @@
+"""The prompts of every server, for a program: named by server and name.
+
+A prompt is for a person to choose, and its messages are a stranger's words, whatever role they
+carry: make them `visible` before somebody sees them (2026-07-28, server/prompts; S3-19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from lockgate.mcp.client.pages import Listed
+from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.host.found import Found, from_all
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.resources import servers_of, the
+from lockgate.mcp.protocol.completion import Completed
+from lockgate.mcp.protocol.prompts import ListedPrompt, PromptResult
+
+
+class Prompt(ListedPrompt, frozen=True, kw_only=True):
+    """One prompt and whose it is."""
+
+    server: str
+    """The configured name of its server."""
+
+
+class Prompts:
+    """Prompts of the servers of a manager."""
+
+    def __init__(self, manager: Manager | None, *, attended: bool | None = None) -> None:
+        """Without a `manager` there are none. `attended` says whether a person is there, should a
+        server want to ask one; None: that is not known."""
+        self._manager = manager
+        self._attended = attended
+
+    async def list(self, server: str | None = None) -> Found[Prompt]:
+        """What `server` lists; None: what all of them do.
+
+        A server that fails is in `failed` of what is returned, and raises nothing. Raises
+        `LocalError` for a name that no server has.
+        """
+
+        async def ask(name: str) -> tuple[Listed[ListedPrompt], bool]:
+            offerings = the(self._manager).offerings(name)
+            return await offerings.prompts(), offerings.session.profile.can("prompts")
+
+        return await from_all(
+            servers_of(self._manager, server),
+            ask,
+            lambda name, entry: Prompt(server=name, **msgspec.structs.asdict(entry)),
+        )
+
+    async def get(
+        self,
+        server: str,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> PromptResult:
+        """The messages of one prompt; its arguments are texts.
+
+        `timeout` in seconds, None is the server's request timeout. Whether arguments are missing is
+        for the server to say. Raises `PeerError`, with the server's own `code` where it refuses,
+        and `LocalError` for a name that no server has.
+        """
+        occasion = Occasion(server, attended=self._attended, prompt=name)
+        offerings = the(self._manager).offerings(server)
+        return await offerings.get(name, arguments or {}, timeout=timeout, occasion=occasion)
+
+    async def complete(
+        self,
+        server: str,
+        name: str,
+        argument: str,
+        value: str = "",
+        context: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """What `server` suggests for an argument of a prompt, of which `value` is typed so far;
+        `context` are the arguments that have their values. Raises as `get` does."""
+        completion = the(self._manager).offerings(server).completion
+        return await completion.for_prompt(name, argument, value, context)

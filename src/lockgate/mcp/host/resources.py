@@ -1,0 +1,141 @@
+"""The resources of every server, for a program: named by server and URI, never by URI alone.
+
+What a server says here is a stranger's: make it `visible` before a person sees it. Reading by this
+interface is the program's own doing and asks no gate; for a model there are tools (S3-19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from lockgate.errors import LocalError
+from lockgate.mcp.client.pages import Listed
+from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.host.found import Found, from_all
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.watch import Watch
+from lockgate.mcp.protocol.completion import Completed
+from lockgate.mcp.protocol.resources import ListedResource, ListedTemplate, ReadResult
+
+
+class Resource(ListedResource, frozen=True, kw_only=True):
+    """One resource and whose it is."""
+
+    server: str
+    """The configured name of its server."""
+
+
+class ResourceTemplate(ListedTemplate, frozen=True, kw_only=True):
+    """One template and whose it is."""
+
+    server: str
+    """The configured name of its server."""
+
+
+class Resources:
+    """Resources of the servers of a manager."""
+
+    def __init__(self, manager: Manager | None, *, attended: bool | None = None) -> None:
+        """Without a `manager` there are none. `attended` says whether a person is there, should a
+        server want to ask one; None: that is not known."""
+        self._manager = manager
+        self._attended = attended
+
+    async def list(self, server: str | None = None) -> Found[Resource]:
+        """What `server` lists; None: what all of them do.
+
+        A server that fails is in `failed` of what is returned, and raises nothing. Raises
+        `LocalError` for a name that no server has.
+        """
+
+        async def ask(name: str) -> tuple[Listed[ListedResource], bool]:
+            offerings = the(self._manager).offerings(name)
+            return await offerings.resources(), offerings.session.profile.can("resources")
+
+        return await from_all(
+            servers_of(self._manager, server),
+            ask,
+            lambda name, entry: Resource(server=name, **msgspec.structs.asdict(entry)),
+        )
+
+    async def templates(self, server: str | None = None) -> Found[ResourceTemplate]:
+        """The same for templates; `expand` of each makes the URI of a resource."""
+
+        async def ask(name: str) -> tuple[Listed[ListedTemplate], bool]:
+            offerings = the(self._manager).offerings(name)
+            return await offerings.templates(), offerings.session.profile.can("resources")
+
+        return await from_all(
+            servers_of(self._manager, server),
+            ask,
+            lambda name, entry: ResourceTemplate(server=name, **msgspec.structs.asdict(entry)),
+        )
+
+    async def read(
+        self,
+        server: str,
+        uri: str,
+        *,
+        timeout: float | None = None,
+        attended: bool | None = None,
+        call_id: str | None = None,
+    ) -> ReadResult:
+        """The contents of one resource, which need not be listed.
+
+        `timeout` in seconds, None is the server's request timeout. `attended` is for this once
+        what it is for all; `call_id` the call that it is read for, should the server want to ask.
+        Raises `PeerError`, with the server's own `code` where it refuses: no such resource is
+        -32602, of older servers -32002. Raises `LocalError` for a name that no server has.
+        """
+        occasion = Occasion(
+            server,
+            call_id=call_id,
+            attended=self._attended if attended is None else attended,
+            resource=uri,
+        )
+        offerings = the(self._manager).offerings(server)
+        return await offerings.read(uri, timeout=timeout, occasion=occasion)
+
+    async def complete(
+        self,
+        server: str,
+        template: str,
+        variable: str,
+        value: str = "",
+        context: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """What `server` suggests for a variable of its template, of which `value` is typed so far;
+        `context` are the variables that have their values. Raises as `read` does."""
+        completion = the(self._manager).offerings(server).completion
+        return await completion.for_template(template, variable, value, context)
+
+    @asynccontextmanager
+    async def watch(self, server: str, uri: str) -> AsyncGenerator[Watch]:
+        """Be told when a resource changes; entered once the server knows.
+
+        async with resources.watch("files", "file:///a.txt") as updates:
+            async for update in updates: ...
+
+        It lasts over lost connections: after one there is an update that is `missed`. Raises as
+        `read` does, and `PeerError` too for a server that does not tell of changes.
+        """
+        async with await the(self._manager).offerings(server).watch(uri) as watch:
+            yield watch
+
+
+def the(manager: Manager | None) -> Manager:
+    """The manager. Raises `LocalError` if there is none."""
+    if manager is None:
+        raise LocalError("no MCP servers are configured")
+    return manager
+
+
+def servers_of(manager: Manager | None, server: str | None) -> tuple[str, ...]:
+    """The servers that are meant. Raises `LocalError` for a name that none has."""
+    if server is not None:
+        the(manager).offerings(server)
+        return (server,)
+    return () if manager is None else tuple(s.name for s in manager.configured)
