@@ -114,6 +114,10 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
         click.echo(f"  env {variable}: {value}")
     for header, value in details["headers"].items():
         click.echo(f"  header {header}: {value}")
+    auth: dict[str, str | list[str]] = details["auth"] or {}
+    for key, value in auth.items():
+        said = value if isinstance(value, str) else ", ".join(value)
+        click.echo(f"  auth {key}: {said}")
     for key, value in details["tls"].items():
         click.echo(f"  tls {key}: {value}")
     if details["expectTools"]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
+from lockgate.cli.address_options import AddressWords, address_options, typed_path
 from lockgate.cli.options import (
     config_option,
     file_of,
@@ -23,13 +25,11 @@ from lockgate.cli.server_view import entry_data, tell_waiting, written_data
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.masking import is_reference, shown_command, shown_url
-from lockgate.settings.remote_kinds import secret_in_header
 from lockgate.settings.server_name import is_server_name, name_hint
 from lockgate.settings.writing import write_servers
 from lockgate.showing import looks_secret, quoted, visible
 
 _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
-_REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _TRANSPORTS: Final = ("stdio", "http", "streamable-http", "sse")
 
 
@@ -60,14 +60,6 @@ class _WithCommand(click.Command):
     " for servers of before 2025.",
 )
 @click.option(
-    "-H",
-    "--header",
-    "headers",
-    multiple=True,
-    metavar="'NAME: VALUE'",
-    help="A header for a server at a URL; a secret as ${VARIABLE}, in single quotes.",
-)
-@click.option(
     "-e",
     "--env",
     "env",
@@ -76,6 +68,7 @@ class _WithCommand(click.Command):
     help="A variable for the server; without a value it is taken from your environment.",
 )
 @click.option("--cwd", metavar="DIR", help="Where it runs; default: the project's directory.")
+@address_options
 @scope_option
 @user_option
 @config_option
@@ -84,12 +77,12 @@ def add(
     name: str,
     command: tuple[str, ...],
     transport: str,
-    headers: tuple[str, ...],
     env: tuple[str, ...],
     cwd: str | None,
     scope: str,
     config: Path | None,
     as_json: bool,
+    **reached: Any,
 ) -> None:
     """Add a server that is started with COMMAND, or that is at a URL.
 
@@ -102,6 +95,7 @@ def add(
       lockgate mcp add github -e GITHUB_TOKEN -- npx -y some-github-server
       lockgate mcp add docs --transport http https://docs.example/mcp
       lockgate mcp add -t http crm https://x.example/ -H 'X-Key: ${CRM_KEY}'
+      lockgate mcp add -t http wiki https://x.example/mcp --auth oauth
     """
     if not is_server_name(name):
         raise ConfigError(
@@ -109,14 +103,18 @@ def add(
         )
     layers = find_layers(config)
     path = file_of(layers, scope)
+    words = AddressWords(**reached)
     if transport == "stdio":
-        if headers:
-            raise click.UsageError("--header is for a server at a URL: say --transport http")
+        if given := words.given():
+            raise click.UsageError(f"{given[0]} is for a server at a URL: say --transport http")
         entry = _program(name, command, env, cwd, path)
     else:
         if env or cwd is not None:
             raise click.UsageError("--env and --cwd are for a program, and a URL starts none")
-        entry = _address(name, command, transport, headers)
+        if len(command) != 1:
+            raise click.UsageError(f"--transport {transport} takes one URL behind the name")
+        moved = path.parent.resolve() != Path.cwd().resolve()
+        entry = words.entry(name, command[0], transport, partial(typed_path, moved=moved))
     _refuse_odd_bytes(entry)
     written = write_servers(layers, path, [entry])
     notes = _notes(entry)
@@ -137,48 +135,12 @@ def _program(
         hint = "say --transport http, or --transport sse for a server of before 2025"
         raise ConfigError(Problem("that is an address, and no program", hint=hint))
     moved = path.parent.resolve() != Path.cwd().resolve()
-    program = _rebased(command[0], moved, "/" in command[0])
+    program = typed_path(command[0], moved) if "/" in command[0] else command[0]
     if len(command) == 1 and not {"/", "$"} & {*program} and len(program.split()) > 1:
         hint = f"write its words apart: lockgate mcp add {name} -- {' '.join(program.split())}"
         message = f"there is no program called {quoted(program)}"
         raise ConfigError(Problem(message, hint=visible(hint)))
-    return ServerEntry(
-        name, program, command[1:], _variables(env), cwd and _rebased(cwd, moved, True)
-    )
-
-
-def _address(
-    name: str, words: tuple[str, ...], transport: str, headers: tuple[str, ...]
-) -> ServerEntry:
-    if len(words) != 1:
-        raise click.UsageError(f"--transport {transport} takes one URL behind the name")
-    kind = "sse" if transport == "sse" else "streamable-http"
-    return ServerEntry(name, transport=kind, url=words[0], headers=_headers(headers))
-
-
-def _headers(words: tuple[str, ...]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for word in words:
-        name, colon, value = word.partition(":")
-        name, value = name.strip(), value.strip()
-        if not colon or not name or not value:
-            raise click.UsageError("--header takes 'NAME: VALUE'")
-        if any(name.lower() == other.lower() for other in headers):
-            raise click.UsageError(f"--header {visible(name)[:60]} is given twice")
-        if secret_in_header(name, value):
-            message = f"the header {visible(name)[:60]} holds a secret as it is: nothing is written"
-            scheme, blank, _ = value.partition(" ")
-            start = f"{scheme} " if blank and scheme.isalpha() else ""
-            hint = (
-                "put it into a variable of your environment, and name that, in single quotes:"
-                f" --header '{visible(name)[:60]}: {visible(start)}${{VARIABLE}}'"
-            )
-            raise ConfigError(Problem(message, hint=hint))
-        for variable in _REFERENCE.findall(value):
-            if variable not in os.environ:
-                click.echo(f"note: {variable} is not set in your environment now", err=True)
-        headers[name] = value
-    return headers
+    return ServerEntry(name, program, command[1:], _variables(env), cwd and typed_path(cwd, moved))
 
 
 def _notes(entry: ServerEntry) -> list[str]:
@@ -201,12 +163,6 @@ def _notes(entry: ServerEntry) -> list[str]:
     return notes
 
 
-def _rebased(path: str, moved: bool, is_path: bool) -> str:
-    # A relative path is relative to the file it stands in, not to where the command was typed.
-    plain = is_path and not path.startswith(("/", "~", "${")) and not re.match(r"[A-Za-z]:", path)
-    return str(Path.cwd() / path) if moved and plain else path
-
-
 def _variables(words: tuple[str, ...]) -> dict[str, str]:
     variables: dict[str, str] = {}
     for word in words:
@@ -225,7 +181,11 @@ def _variables(words: tuple[str, ...]) -> dict[str, str]:
 
 def _refuse_odd_bytes(entry: ServerEntry) -> None:
     texts = (entry.command, *entry.args, *entry.env.values(), entry.cwd or "", entry.url or "")
-    for text in (*texts, *entry.headers, *entry.headers.values()):
+    texts += (*entry.headers, *entry.headers.values(), *entry.tls.values(), entry.proxy or "")
+    if entry.auth is not None and not isinstance(entry.auth, str):
+        for value in entry.auth.values():
+            texts += (value,) if isinstance(value, str) else value
+    for text in texts:
         if any("\ud800" <= char <= "\udfff" for char in text):
             raise click.UsageError(
                 "a part of the command is not UTF-8, which no YAML file can hold"

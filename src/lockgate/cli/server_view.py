@@ -18,10 +18,12 @@ from lockgate.settings.entry import ServerEntry
 from lockgate.settings.masking import (
     mask,
     shown_arguments,
+    shown_auth,
     shown_command,
     shown_header,
     shown_url,
 )
+from lockgate.settings.reading import Draft
 from lockgate.settings.survey import Survey, WrittenServer
 from lockgate.settings.telling import masked_arguments, told_command, told_url
 from lockgate.settings.writing import Written
@@ -55,6 +57,7 @@ def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
         "url": None if server["url"] is None else _address(server, waiting),
         "headers": {visible(k): shown_header(v) for k, v in server["headers"].items()},
         "tls": {key: visible(str(given.value)) for key, given in server["tls"].items()},
+        "auth": None if server["auth"] is None else _auth(server["auth"]),
         "proxy": None if server["proxy"] is None else shown_url(server["proxy"]),
         "requestTimeout": server["requestTimeout"],
         "progressExtends": server["progressExtends"],
@@ -77,6 +80,11 @@ def entry_data(entry: ServerEntry) -> dict[str, Any]:
             "transport": entry.transport,
             "url": shown_url(entry.url),
             "headers": {visible(key): shown_header(value) for key, value in entry.headers.items()},
+            "auth": entry.auth
+            if entry.auth is None or isinstance(entry.auth, str)
+            else shown_auth(entry.auth),
+            "tls": {key: visible(file) for key, file in entry.tls.items()},
+            "proxy": None if entry.proxy is None else shown_url(entry.proxy),
         }
     return {
         "name": entry.name,
@@ -107,6 +115,10 @@ def tell_unaccepted(found: Survey) -> None:
 def _address(server: WrittenServer, waiting: Path | None) -> str:
     url: str = server["url"]
     return told_url(url) if waiting in server.files else shown_url(url)
+
+
+def _auth(draft: Draft) -> dict[str, str | list[str]]:
+    return shown_auth({key: given.value for key, given in draft.items()})
 
 
 def _tell(file: str) -> None:

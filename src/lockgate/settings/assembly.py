@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError
+from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.examples import example_fault
 from lockgate.rules.parse import parse_rule
@@ -17,7 +18,14 @@ from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
 from lockgate.settings.audit_keys import AUDIT
-from lockgate.settings.config import AgentSettings, ApprovalSettings, AuditSettings, Config
+from lockgate.settings.auth import Auth, BearerHeader, auth_of
+from lockgate.settings.config import (
+    AgentSettings,
+    ApprovalSettings,
+    AuditSettings,
+    Config,
+    CredentialSettings,
+)
 from lockgate.settings.endpoints import endpoint_of
 from lockgate.settings.entries import RuleText
 from lockgate.settings.findings import Findings
@@ -25,7 +33,7 @@ from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
 from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft, Given, Section
-from lockgate.settings.server_keys import IDENTIFIED_BY, SERVER
+from lockgate.settings.server_keys import IDENTIFIED_BY, MCP, SERVER
 
 SPAWN_ALLOWANCE: Final = 30.0
 """Seconds that starting may take beyond the longest request timeout (S3-08)."""
@@ -71,6 +79,9 @@ class Assembly:
             approvals=self._approvals(),
             rules=RuleSet(self._rules()),
             audit=self._audit(),
+            credentials=CredentialSettings(
+                _Values(MCP, self._section("mcp"))["credentials"], self._layers.credentials
+            ),
             builtin=self._merged["builtin"].value if "builtin" in self._merged else (),
             roots=self._roots(),
             state_dir=self._layers.state_dir,
@@ -83,9 +94,17 @@ class Assembly:
         if not reached and given.place.file == self._layers.answers:
             return None  # an answer about a server that is no longer configured says nothing
         value = _Values(SERVER, draft)
+        auth = self._auth(name, draft)
         endpoint = endpoint_of(
-            name, given, value.__getitem__, self._findings, self._layers.project_dir
+            name,
+            given,
+            value.__getitem__,
+            self._findings,
+            self._layers.project_dir,
+            bearer=auth.value if isinstance(auth, BearerHeader) else None,
         )
+        if endpoint is None or isinstance(endpoint, StdioEndpoint):
+            auth = None  # after a finding
         if endpoint is None:
             return None
         verdicts: Mapping[str, Given] = value["verdicts"]
@@ -100,7 +119,20 @@ class Assembly:
             lane=value["lane"],
             verdicts={tool: verdict.value for tool, verdict in verdicts.items()},
             pins=value["pins"],
+            auth=None if isinstance(auth, BearerHeader) else auth,
         )
+
+    def _auth(self, name: str, draft: Draft) -> Auth | None:
+        """What says who asks; None if nothing does, or after a finding."""
+        given = draft.get("auth")
+        if given is None:
+            return None
+        headers: Mapping[str, str] = draft["headers"].value if "headers" in draft else {}
+        if any(header.lower() == "authorization" for header in headers):
+            what = f'server "{name}": has auth, and a header Authorization'
+            self._findings.add(given.place, given.path, what, "keep one of them")
+            return None
+        return auth_of(name, given, self._findings)
 
     def _at_most(self, draft: Draft, timeout: float) -> float | None:
         """`progressExtends`; None after a finding."""

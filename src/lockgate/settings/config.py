@@ -66,6 +66,16 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CredentialSettings:
+    """Where the logins of servers are kept."""
+
+    kept_in: Literal["keyring", "file"] | None = None
+    """`keyring`: there or nowhere; None: there where it can be used, else in the file."""
+    file: Path | None = None
+    """None: `$XDG_STATE_HOME/lockgate/credentials.json`, one for all of a person's projects."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What `lockgate.open` takes."""
 
@@ -76,6 +86,7 @@ class Config:
     approvals: ApprovalSettings = ApprovalSettings()
     rules: RuleSet = field(default_factory=RuleSet)
     audit: AuditSettings = AuditSettings()
+    credentials: CredentialSettings = CredentialSettings()
     builtin: tuple[str, ...] = ()
     """Names of the tools of ours that there are (`rules.in_tree`)."""
     roots: tuple[Path, ...] = ()

@@ -18,10 +18,13 @@ def endpoint_of(
     value: Callable[[str], Any],
     findings: Findings,
     project_dir: Path,
+    *,
+    bearer: str | None = None,
 ) -> Endpoint | None:
     """The endpoint of server `name`; None after a finding.
 
-    `given` holds its draft, `value` gives a key of it or its default.
+    `given` holds its draft, `value` gives a key of it or its default. `bearer` is the value of its
+    `Authorization`, where `auth` says it.
     """
     draft: Draft = given.value
     transport: str = value("transport")
@@ -57,10 +60,13 @@ def endpoint_of(
     kind = SseEndpoint if transport == "sse" else HttpEndpoint
     tls: Draft = value("tls")
     files = {key: Path(one.value) for key, one in tls.items()}
+    headers = dict(value("headers"))
+    if bearer is not None:
+        headers["Authorization"] = bearer
     try:
         return kind(
             value("url"),
-            dict(value("headers")),
+            headers,
             files.get("caFile"),
             files.get("clientCert"),
             files.get("clientKey"),

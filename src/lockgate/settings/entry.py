@@ -33,6 +33,12 @@ class ServerEntry:
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     """The same as of `env`; secrets only as references."""
+    tls: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Files of certificates, by their keys."""
+    proxy: str | None = field(default=None, repr=False)
+    """Empty for none; None for what the environment names."""
+    auth: str | Mapping[str, str | tuple[str, ...]] | None = None
+    """One word, or the keys of the section; secrets only as references."""
 
     @property
     def secret_in_url(self) -> bool:
@@ -52,13 +58,10 @@ class ServerEntry:
         for key, value in self.data().items():
             if isinstance(value, dict):
                 lines.append(f"  {key}:")
-                pairs = cast("dict[str, str]", value).items()
-                lines.extend(f"    {quoted(name)}: {quoted(text)}" for name, text in pairs)
-            elif isinstance(value, list):
-                words = map(quoted, cast("list[str]", value))
-                lines.append(f"  {key}: [{', '.join(words)}]")
+                pairs = cast("dict[str, object]", value).items()
+                lines.extend(f"    {quoted(name)}: {_word(one)}" for name, one in pairs)
             else:
-                lines.append(f"  {key}: {quoted(str(value))}")
+                lines.append(f"  {key}: {_word(value)}")
         return (f"- {lines[0].lstrip()}", *lines[1:])
 
     def flow(self) -> str:
@@ -78,15 +81,30 @@ class ServerEntry:
             found["env"] = dict(self.env)
         if self.headers:
             found["headers"] = dict(self.headers)
+        if isinstance(self.auth, str):
+            found["auth"] = self.auth
+        elif self.auth is not None:
+            pairs = self.auth.items()
+            found["auth"] = {k: v if isinstance(v, str) else list(v) for k, v in pairs}
+        if self.tls:
+            found["tls"] = dict(self.tls)
+        if self.proxy is not None:
+            found["proxy"] = self.proxy
         if self.cwd is not None:
             found["cwd"] = self.cwd
         return found
 
 
+def _word(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(quoted, cast('list[str]', value)))}]"
+    return quoted(str(value))
+
+
 def _flow(value: object) -> str:
     if isinstance(value, dict):
-        pairs = cast("dict[str, str]", value).items()
-        return f"{{{', '.join(f'{as_json(name)}: {as_json(text)}' for name, text in pairs)}}}"
+        pairs = cast("dict[str, object]", value).items()
+        return f"{{{', '.join(f'{as_json(name)}: {_flow(one)}' for name, one in pairs)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(as_json, cast('list[str]', value)))}]"
     return as_json(str(value))

@@ -1,4 +1,4 @@
-"""The servers in other programs' files: `.mcp.json`, Claude Desktop, VS Code, Cursor and their kin.
+"""The servers in other programs' files: `.mcp.json`, VS Code, Cursor, Codex and their kin.
 
 They all hold a map of servers by name, under `mcpServers` or `servers`. What lockgate has no word
 for is told, not dropped in silence.
@@ -24,8 +24,16 @@ from lockgate.showing import looks_secret, quoted, visible
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Some programs keep their whole history in the file that also names their servers."""
 
-_PLACES: Final = (("mcpServers",), ("servers",), ("mcp", "servers"), ("mcp", "mcpServers"))
-_WORKSPACE_FOLDERS: Final = frozenset({".vscode", ".cursor", ".claude", ".gemini", ".roo"})
+_PLACES: Final = (
+    ("mcpServers",),
+    ("servers",),
+    ("mcp", "servers"),
+    ("mcp", "mcpServers"),
+    ("mcp_servers",),
+)
+_WORKSPACE_FOLDERS: Final = frozenset(
+    {".vscode", ".cursor", ".claude", ".gemini", ".roo", ".codex"}
+)
 _OURS: Final = frozenset({"command", "args", "env", "cwd", "type", "transport"})
 _SILENT: Final = frozenset({"name", "description", "title", "id", "gallery", "version", "icon"})
 _DROPPED: Mapping[str, str] = {
@@ -70,7 +78,8 @@ def read_foreign(path: Path, folder: Path) -> tuple[Found, ...]:
     data = read_file(path, limit=MAX_BYTES)
     if data is None:
         raise ConfigError(Problem("there is no such file", file=path))
-    servers = _servers(read_json(decode(data, path), path), path)
+    text = decode(data, path)
+    servers = _servers(_toml(text, path) if _is_toml(path) else read_json(text, path), path)
     base = path.parent.parent if path.parent.name in _WORKSPACE_FOLDERS else path.parent
     taken: set[str] = set()
     found: list[Found] = []
@@ -85,6 +94,19 @@ def read_foreign(path: Path, folder: Path) -> tuple[Found, ...]:
     return tuple(found)
 
 
+def _is_toml(path: Path) -> bool:
+    return path.suffix == ".toml"
+
+
+def _toml(text: str, path: Path) -> object:
+    import tomllib  # one program's files alone are in it
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(Problem("is no valid TOML", file=path, hint=str(error))) from None
+
+
 def _servers(document: object, path: Path) -> Mapping[str, object]:
     for keys in _PLACES:
         node: object = document
@@ -94,7 +116,9 @@ def _servers(document: object, path: Path) -> Mapping[str, object]:
             return cast("dict[str, object]", node)
     raise ConfigError(
         Problem(
-            "holds no map of servers", file=path, hint="looked for mcpServers, servers, mcp.servers"
+            "holds no map of servers",
+            file=path,
+            hint="looked for mcpServers, servers, mcp.servers, mcp_servers",
         )
     )
 
@@ -202,6 +226,8 @@ class _Reader:
         """References in our spelling; any other `${` made literal."""
         if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
             raise Unusable("it holds characters that no program can be handed")
+        if _is_toml(self._path):  # there nothing is a reference
+            return text.replace("${", "$${")
         return _VARIABLE.sub(self._reference, text)
 
     def _reference(self, match: re.Match[str]) -> str:
@@ -255,6 +281,7 @@ def usual_places(cwd: Path, environ: Mapping[str, str], *, personal: bool) -> tu
     """
     if not personal:
         names = (".mcp.json", ".vscode/mcp.json", ".cursor/mcp.json", ".gemini/settings.json")
+        names += (".codex/config.toml",)
         return tuple(cwd / name for name in names)
     home = environ.get("HOME") or environ.get("USERPROFILE")
     if not home:
@@ -270,5 +297,6 @@ def usual_places(cwd: Path, environ: Mapping[str, str], *, personal: bool) -> tu
         Path(home) / ".cursor" / "mcp.json",
         Path(home) / ".codeium" / "windsurf" / "mcp_config.json",
         Path(home) / ".gemini" / "settings.json",
+        Path(home) / ".codex" / "config.toml",
     ]
     return tuple(paths)

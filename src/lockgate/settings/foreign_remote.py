@@ -12,12 +12,20 @@ from types import MappingProxyType
 from typing import Any, Final, cast
 
 from lockgate.settings.entry import ServerEntry
+from lockgate.settings.foreign_auth import (
+    AUTH_KEYS,
+    Unusable,
+    foreign_auth,
+    variable_for,
+    variable_headers,
+)
 from lockgate.settings.remote_kinds import secret_in_header
 from lockgate.showing import visible
 
 URLS: Final = ("url", "httpUrl", "serverUrl")
 """Keys that hold an address."""
-REMOTE: Final = frozenset({"type", "transport", "headers", *URLS})
+_HEADERS: Final = ("headers", "http_headers", "env_http_headers")
+REMOTE: Final = frozenset({"type", "transport", *_HEADERS, *URLS, *AUTH_KEYS})
 _KINDS: Final = MappingProxyType(
     {
         "http": "streamable-http",
@@ -36,10 +44,6 @@ def is_remote(server: Mapping[str, Any]) -> bool:
     )
 
 
-class Unusable(Exception):
-    """Why one entry can not be taken over; never leaves `settings.foreign`."""
-
-
 def remote_entry(
     name: str,
     server: Mapping[str, Any],
@@ -55,11 +59,16 @@ def remote_entry(
     url = server.get(key) if key else None
     if not isinstance(url, str) or not url.strip():
         raise Unusable("it has no url")
+    headers: dict[str, str] = {}
+    for key_of in _HEADERS[:2]:
+        headers |= _headers(name, server.get(key_of), text, note)
+    headers |= variable_headers(server.get(_HEADERS[2]))
     entry = ServerEntry(
         name,
         transport=_transport(server, key or "", url, source, note),
         url=text(url.strip()),
-        headers=_headers(name, server.get("headers"), text, note),
+        headers=headers,
+        auth=foreign_auth(name, server, headers, text, note),
     )
     if entry.secret_in_url:
         note(
@@ -108,8 +117,7 @@ def _headers(
         if secret_in_header(header, written):
             scheme = _SCHEME.fullmatch(written)
             ending = "TOKEN" if scheme else re.sub(r"[^A-Za-z0-9]+", "_", header).strip("_")
-            variable = f"{name}_{ending}".replace("-", "_").upper()
-            variable = variable if not variable[0].isdigit() else f"_{variable}"
+            variable = variable_for(name, ending)
             written = f"{scheme[1]} ${{{variable}}}" if scheme else f"${{{variable}}}"
             note(
                 f"the secret in its header {visible(header)[:40]} was not copied: set {variable}"

@@ -15,6 +15,7 @@ from lockgate.errors import ConfigError, Problem
 FILE_NAME: Final = "lockgate.yaml"
 """The project's file, looked for in the working directory alone."""
 PINS_NAME: Final = "lockgate.pins.json"
+CREDENTIALS_NAME: Final = "credentials.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,12 @@ class Layers:
     """The person's state for this project: answers, records, tickets."""
     accepted_dir: Path
     """Where accepted contents are remembered, for all projects."""
+
+    @property
+    def credentials(self) -> Path:
+        """Where the person's logins are kept, for all projects: whoever logs in to a server is
+        logged in to it."""
+        return self.accepted_dir.parent / CREDENTIALS_NAME
 
     @property
     def pins(self) -> Path:

@@ -41,6 +41,7 @@ def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
     servers = _servers(draft)
     return (
         *_of_servers(servers, _servers(own)),
+        *_of_credentials(_section(draft, "mcp"), _section(own, "mcp")),
         *_of_builtin(draft, own),
         *_of_roots(draft, own),
         *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
@@ -65,6 +66,11 @@ def _of_servers(servers: Mapping[str, Given], own: Mapping[str, Given]) -> Itera
 
 _TOLD: Final = frozenset({*IDENTIFIED_BY, "annotationTrust", "verdicts"})
 """Keys of a server that the summary tells of in full."""
+
+
+def _of_credentials(found: Draft, own: Draft) -> Iterator[str]:
+    if _value(found, "credentials", None) == "file" and _value(own, "credentials", None) != "file":
+        yield "keep logins in a file, and not in the keyring of your system"
 
 
 def _of_builtin(found: Draft, own: Draft) -> Iterator[str]:

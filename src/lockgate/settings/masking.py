@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from lockgate.showing import is_token, looks_secret, masked, visible
 
@@ -49,6 +49,29 @@ def shown_header(value: str) -> str:
         at = reference.end()
     shown.append(_beside(value[at:], first=False))
     return "".join(shown)
+
+
+def shown_auth(auth: Mapping[str, object]) -> dict[str, str | list[str]]:
+    """The keys of an `auth` as they may be shown, `type` first: of secrets the references."""
+    words = sorted(auth.items(), key=lambda pair: pair[0] != "type")
+    return {
+        key: [visible(str(one)) for one in cast("tuple[object, ...]", value)]
+        if isinstance(value, tuple)
+        else _shown_auth(key, str(value))
+        for key, value in words
+    }
+
+
+def _shown_auth(key: str, value: str) -> str:
+    if key in SECRETS_OF_AUTH:
+        return shown_header(value)
+    return shown_url(value)
+
+
+SECRETS_OF_AUTH = frozenset(
+    {"token", "clientSecret", "privateKey", "identityClientSecret", "identityToken"}
+)
+"""Keys of an `auth` whose values are secrets."""
 
 
 def _beside(text: str, *, first: bool) -> str:

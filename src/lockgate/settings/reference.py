@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lockgate.settings.audit_keys import AUDIT
+from lockgate.settings.auth_keys import AUTH
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
@@ -14,6 +15,7 @@ SECTIONS: tuple[Section, ...] = (
     ROOT,
     MCP,
     SERVER,
+    AUTH,
     TLS,
     VERDICT,
     AGENT,

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
+from lockgate.settings.auth_keys import Auth
 from lockgate.settings.entries import Environment, Nested, ServerName, Servers, Verdicts
 from lockgate.settings.kinds import (
     Argument,
@@ -32,7 +33,7 @@ _ARGS_HINT = "write one argument an item: [-y, some-server]"
 
 STARTED_BY: Final = ("command", "args", "env", "cwd")
 """The keys of a server that is started as a program."""
-CONNECTED_BY: Final = ("url", "headers", "tls", "proxy")
+CONNECTED_BY: Final = ("url", "headers", "auth", "tls", "proxy")
 """The keys of a server that is reached over HTTP."""
 IDENTIFIED_BY: Final = (*STARTED_BY, "transport", *CONNECTED_BY)
 """The keys that say what a server is; trust given to one is not trust in another."""
@@ -218,6 +219,14 @@ SERVER: Final = Section(
             "Headers of every request to it, and to no other origin. Secrets only as `${NAME}`.",
             expands=True,
         ),
+        Key(
+            "auth",
+            Auth(),
+            None,
+            "none",
+            "Who asks, where no header says it: `oauth`, for servers that people log in to, or the"
+            " section below.",
+        ),
         Key("tls", Nested(TLS), MappingProxyType({}), "{}", "Certificates of your own."),
         Key(
             "proxy",
@@ -321,6 +330,10 @@ SERVER: Final = Section(
             "http_headers": "headers",
             "requestInit": "headers",
             "alwaysLoad": "required",
+            "oauth": "auth",
+            "authorization": "auth",
+            "authProviderType": "auth",
+            "bearer_token_env_var": "auth: {type: bearer, token: '${NAME}'}",
             "tools": "expectTools",
         }
     ),
@@ -349,6 +362,17 @@ MCP: Final = Section(
             "How long all servers together may take to start. It can be lower than the default,"
             " not higher. A server that is late is given up.",
             expands=True,
+        ),
+        Key(
+            "credentials",
+            Choice(
+                MappingProxyType({"keyring": "keyring", "file": "file"}), NOTHING, "keyring | file"
+            ),
+            None,
+            "the keyring where there is one, else the file",
+            "Where logins are kept: in the keyring of your system (`pip install '.[oauth]'`), or"
+            " in a file that only you can read. With `keyring` nothing is kept where there is"
+            " none.",
         ),
         Key("servers", Servers(SERVER), MappingProxyType({}), "[]", "The servers.", empty=True),
     ),

@@ -15,6 +15,7 @@ from lockgate.settings.telling import (
     folded,
     folded_all,
     told_arguments,
+    told_auth,
     told_headers,
     told_url,
     told_variables,
@@ -110,7 +111,12 @@ def approver_starts(draft: Draft) -> tuple[Start, ...]:
 def start_of(entry: ServerEntry) -> Start:
     """What a server that is about to be written would start or connect to."""
     if entry.url is not None:
-        return _reached(entry.name, entry.url, entry.headers, ())
+        auth = {"type": entry.auth} if isinstance(entry.auth, str) else entry.auth
+        through = [*told_auth(auth)]
+        through += [f"{key}: {word(file)}" for key, file in entry.tls.items()]
+        if entry.proxy is not None:
+            through.append(f"proxy: {word(entry.proxy)}")
+        return _reached(entry.name, entry.url, entry.headers, tuple(through))
     return _told(entry.name, entry.command, entry.args, entry.env, entry.cwd)
 
 
@@ -119,7 +125,9 @@ def _start(name: str, server: Draft, own: Draft) -> Start:
     if merged["url"] is not None or merged["transport"] not in (None, "stdio"):
         headers = {**_value(own, "headers", {}), **_value(server, "headers", {})}
         tls: Draft = {**_value(own, "tls", {}), **_value(server, "tls", {})}
-        through = [f"{key}: {word(str(given.value))}" for key, given in tls.items()]
+        auth: Draft | None = merged["auth"]
+        through = list(told_auth(auth and {key: given.value for key, given in auth.items()}))
+        through += [f"{key}: {word(str(given.value))}" for key, given in tls.items()]
         if merged["proxy"] is not None:
             through.append(f"proxy: {word(merged['proxy'])}")
         if merged["transport"] == "sse":

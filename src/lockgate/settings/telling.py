@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
-from lockgate.settings.masking import is_reference, mask, shown_header
+from lockgate.settings.masking import SECRETS_OF_AUTH, is_reference, mask, shown_header
 from lockgate.showing import looks_secret, quoted, visible, width_of
 
 ROOM: Final = 72
@@ -133,6 +133,23 @@ def _parameter(pair: str) -> str:
 def told_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
     """Headers by name, each with the variables that its value is made of, and no other value."""
     return tuple(f"{word(name)}: {shown_header(value)}" for name, value in headers.items())
+
+
+def told_auth(auth: Mapping[str, object] | None) -> tuple[str, ...]:
+    """The keys of an `auth`, whole: where secrets come from, and who is handed them."""
+    if auth is None:
+        return ()
+    kind = f"auth: {auth.get('type', 'oauth')}"
+    rest = (f"auth {key}: {_told_auth(key, value)}" for key, value in auth.items() if key != "type")
+    return (kind, *rest)
+
+
+def _told_auth(key: str, value: object) -> str:
+    if key in SECRETS_OF_AUTH:
+        return shown_header(str(value))
+    if isinstance(value, tuple):
+        return ", ".join(word(str(one)) for one in cast("tuple[object, ...]", value))
+    return told_url(str(value)) if "://" in str(value) else word(str(value))
 
 
 def folded(text: str, *, room: int = ROOM) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lockgate.mcp.endpoint import Endpoint
+from lockgate.mcp.client.bearer import BearerFile
+from lockgate.mcp.client.oauth.plan import OAuthPlan
+from lockgate.mcp.endpoint import Endpoint, StdioEndpoint
 from lockgate.traits import (
     ConcurrencyBehavior,
     DestructiveBehavior,
@@ -81,12 +83,17 @@ class ServerSettings:
     verdicts: Mapping[str, Verdict] = field(default_factory=dict[str, Verdict])
     """By original name."""
     pins: PinPolicy = PinPolicy.WARN
+    auth: OAuthPlan | BearerFile | None = None
+    """Where the credentials of a server over HTTP come from; None: its headers hold what is needed.
+    """
 
     def __post_init__(self) -> None:
         if not SERVER_NAME.fullmatch(self.name):
             raise ValueError(
                 f"server name {self.name!r} does not match ^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
             )
+        if self.auth is not None and isinstance(self.endpoint, StdioEndpoint):
+            raise ValueError("auth is for a server over HTTP, and this one is started as a program")
         if not 0 < self.request_timeout <= 86_400:
             raise ValueError("requestTimeout must be over 0 and at most 24h")
         if self.progress_extends is not None and not (
