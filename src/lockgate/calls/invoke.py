@@ -35,6 +35,7 @@ from lockgate.policy.ceiling import shown
 from lockgate.policy.grants import GrantBook
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Bounds, Environment, ToolContext
+from lockgate.tools.deadline import Deadline
 from lockgate.tools.permit import Permit
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import Outcome, ToolResult
@@ -328,17 +329,19 @@ class Invoker:
         """Execute the tool, once more if that is known to do no harm."""
         registered, tool, interrupt = run.registered, run.registered.tool, call.interrupt
         timeout = self._default_timeout if call.timeout is None else call.timeout
-        deadline = None if timeout is None else asyncio.get_running_loop().time() + timeout
+        clock = asyncio.get_running_loop().time
+        limit = None if timeout is None else Deadline(clock() + timeout, clock)
         token = interrupt if registered.interruptible else None
         permit = Permit(
             ToolContext(
                 execution=call.execution,
                 call_id=call.id,
                 interrupt=interrupt,
-                deadline=deadline,
+                deadline=None if limit is None else limit.at,
                 subjects=run.subjects,
                 parent_call=call.parent_call,
                 progress=call.progress,
+                limit=limit,
             )
         )
         while True:
@@ -348,11 +351,10 @@ class Invoker:
             # A copy for each attempt: a tool may do with it what it likes.
             arguments = copied_again(taken.value)
             try:
-                if deadline is None and token is None:
+                if limit is None and token is None:
                     outcome = await tool.execute(arguments, permit)
                 else:
-                    stop = None if deadline is None else deadline + GRACE
-                    with Leash(deadline=stop, interrupt=token) as leash:
+                    with Leash(limit=limit, grace=GRACE, interrupt=token) as leash:
                         outcome = await tool.execute(arguments, permit)
                     pulled = leash.pulled
             except asyncio.CancelledError:
@@ -360,7 +362,7 @@ class Invoker:
                     raise
             attempts.end(outcome, pulled)
             interrupted = interrupt is not None and interrupt.interrupted
-            late = deadline is not None and asyncio.get_running_loop().time() >= deadline
+            late = limit is not None and limit.over
             if interrupted or late or not attempts.again():
                 unknown = attempts.fate is Fate.UNKNOWN
                 result = attempts.result(self._look(call, registered) if unknown else ())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 from types import TracebackType
 
 from lockgate.errors import LocalError
 from lockgate.tools.context import InterruptToken
+from lockgate.tools.deadline import Deadline
 
 
 class Pulled(enum.Enum):
@@ -32,7 +34,9 @@ class Leash:
     __slots__ = (
         "_before",
         "_deadline",
+        "_grace",
         "_interrupt",
+        "_limit",
         "_loop",
         "_soon",
         "_task",
@@ -41,10 +45,18 @@ class Leash:
     )
 
     def __init__(
-        self, *, deadline: float | None = None, interrupt: InterruptToken | None = None
+        self,
+        *,
+        deadline: float | None = None,
+        interrupt: InterruptToken | None = None,
+        limit: Deadline | None = None,
+        grace: float = 0.0,
     ) -> None:
-        """`deadline` is in loop time; None is no bound."""
+        """`deadline` is in loop time; None is no bound. `limit` is one that can stand still, and
+        counts `grace` seconds later."""
         self._deadline = deadline
+        self._limit = limit
+        self._grace = grace
         self._interrupt = interrupt
         self._timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.Handle | None = None
@@ -59,6 +71,9 @@ class Leash:
         self._before = task.cancelling()
         if self._deadline is not None:
             self._timer = self._loop.call_at(self._deadline, self._pull, Pulled.DEADLINE)
+        if self._limit is not None:
+            self._limit.moved = self._moved
+            self._moved()
         if self._interrupt is not None:
             self._interrupt.listen(self._interrupted)
         return self
@@ -69,6 +84,8 @@ class Leash:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> bool:
+        if self._limit is not None:
+            self._limit.moved = None
         if self._timer is not None:
             self._timer.cancel()
         if self._interrupt is not None:
@@ -78,6 +95,15 @@ class Leash:
         if self.pulled is None:
             return False
         return self._task.uncancel() <= self._before and kind is asyncio.CancelledError
+
+    def _moved(self) -> None:
+        """The limit stands still, or goes on."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._limit is not None and self._limit.at < math.inf:
+            due = self._limit.at + self._grace
+            self._timer = self._loop.call_at(due, self._pull, Pulled.DEADLINE)
 
     def _interrupted(self) -> None:
         # The token may be set by the body itself. A cancellation requested while the task runs

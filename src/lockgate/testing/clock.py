@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 
 class FakeClock:
     """Seconds that a test decides about: pass it where a `Callable[[], float]` clock is taken."""
@@ -22,3 +24,11 @@ class FakeClock:
 
     def __repr__(self) -> str:
         return f"<FakeClock {self._now:.3f}>"
+
+
+async def passing(seconds: float) -> None:
+    """Return when that many seconds of the loop have gone by: for somebody who takes time, where
+    it matters that time passes. To wait for something is to wait for its event."""
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_later(seconds, over.set)
+    await over.wait()

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from lockgate.tools.deadline import Deadline
 from lockgate.tools.subject import NO_SUBJECTS, Subjects
 from lockgate.traits import SideEffectLevel
 
@@ -119,3 +120,6 @@ class ToolContext(msgspec.Struct, frozen=True):
     parent_call: str | None = None
     progress: ProgressSink | None = None
     """To be told how far the call is, as often as there is news; None: nobody wants to know."""
+    limit: Deadline | None = None
+    """`deadline` again, for a tool that has a person asked in the middle of the call: it holds it
+    meanwhile, and reads from it how long it has."""

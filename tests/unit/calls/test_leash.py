@@ -8,7 +8,9 @@ import pytest
 
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
 from lockgate.errors import LocalError
+from lockgate.testing.clock import passing
 from lockgate.tools.context import InterruptToken
+from lockgate.tools.deadline import Deadline
 
 
 def now() -> float:
@@ -157,3 +159,28 @@ def test_there_is_no_leash_without_a_task() -> None:
     loop.run_forever()
     loop.close()
     assert len(told) == 1
+
+
+async def test_a_limit_that_stands_still_does_not_pull() -> None:
+    """S0-09: while a person is asked the deadline stands still, and goes on with what was left."""
+    clock = asyncio.get_running_loop().time
+    limit = Deadline(clock() + 0.02, clock)
+    with Leash(limit=limit) as leash:
+        limit.hold()
+        await passing(0.1)
+        assert leash.pulled is None
+        limit.release()
+        await asyncio.Event().wait()
+    assert leash.pulled is Pulled.DEADLINE
+    assert limit.moved is None
+
+
+async def test_an_interrupt_reaches_a_body_whose_limit_stands_still() -> None:
+    """Waiting for a person is waiting: the turn's interrupt ends it."""
+    clock = asyncio.get_running_loop().time
+    limit, token = Deadline(clock() + 60, clock), InterruptToken()
+    with Leash(limit=limit, grace=1, interrupt=token) as leash:
+        limit.hold()
+        token.interrupt()
+        await asyncio.Event().wait()
+    assert leash.pulled is Pulled.INTERRUPT

@@ -252,7 +252,7 @@ class _Negotiator:
                 raise self._failed("agreed on a revision, and then failed", finding) from None
         mirrors = revision.modern and connection.mirrors
         profile = self._profiles[found]
-        return ServerSession(connection, revision, profile, mirrors, self._services)
+        return ServerSession(connection, revision, profile, mirrors, self._services.of(revision))
 
     def _reached(self, event: Event) -> None:
         """Note how far the conversation is; one that is over is told by the request."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Raw
@@ -20,8 +20,13 @@ from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.journal import Journal, trace
 from lockgate.mcp.client.progress import Tracked
+from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.protocol.jsonrpc import Failure, RequestId, Response
 from lockgate.mcp.protocol.progress import Progress, read_progress
+
+ASKED_FOR: Final = frozenset({"tools/call", "prompts/get", "resources/read"})
+"""What a server may need input for (2026-07-28, basic/patterns/mrtr: Supported Requests)."""
 
 Answer: TypeAlias = Raw | Failure
 """The JSON text of a result, not decoded, or the peer's error."""
@@ -39,11 +44,20 @@ class Waiting(msgspec.Struct):
     """Loop time at which it is given up."""
     tracked: Tracked | None = None
     """Whom its progress concerns, if anybody."""
+    about: Occasion | None = None
+    """What the server may ask for meanwhile, where that is known in more than the method."""
+    bound: Bound | None = None
+    """The caller's own, which is held with it."""
     _cut_off: int | None = None
     _held: int = 0
     """How many times its clock is held."""
     _left: float = 0.0
     """Seconds that were left when that began."""
+
+    @property
+    def can_need_input(self) -> bool:
+        """Whether a server may ask this side for something to answer it."""
+        return self.about is not None or self.method in ASKED_FOR
 
     def settle(self, what: Answer | PeerError | None) -> None:
         """Set the answer; the first one counts."""
@@ -73,6 +87,8 @@ class Waiting(msgspec.Struct):
             self._held = 1
         elif self._held:
             self._held += 1
+        if self.bound is not None:
+            self.bound.hold()
 
     def release(self, now: float) -> float:
         """Let it go; the time at which it is due from now on."""
@@ -80,6 +96,8 @@ class Waiting(msgspec.Struct):
             self._held -= 1
             if not self._held:
                 self.due = now + self._left
+        if self.bound is not None:
+            self.bound.release()
         return self.due
 
     def cut_off(self) -> bool:
@@ -95,12 +113,17 @@ class PendingRequests:
     timer of its own, set and taken back, costs as much as writing the frame.
     """
 
-    __slots__ = ("_clock", "_failures", "_journal", "_last", "_next_look", "_open", "stray")
+    __slots__ = (
+        *("_clock", "_failures", "_journal", "_last", "_next_look", "_open", "_questions"),
+        "stray",
+    )
 
     def __init__(self, failures: Failures, journal: Journal | None = None) -> None:
         self._failures = failures
         self._journal = journal or Journal(failures.peer)
         self._open: dict[RequestId, Waiting] = {}
+        self._questions: list[tuple[frozenset[RequestId], Callable[[], None] | None]] = []
+        """What a server asks, by the requests that each can be about."""
         self._last = 0
         self._clock: asyncio.TimerHandle | None = None
         self._next_look = math.inf
@@ -109,6 +132,11 @@ class PendingRequests:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def answers(self) -> list[asyncio.Future[Answer | PeerError | None]]:
+        """What is waited for now."""
+        return [waiting.answer for waiting in self._open.values()]
 
     def next_id(self) -> int:
         """An id that was never used on this connection; the first is 1, so 0 is never ours."""
@@ -123,11 +151,11 @@ class PendingRequests:
 
     def drop(self, identity: int) -> None:
         """Stop waiting; an answer that comes later is late."""
-        self._open.pop(identity, None)
+        self._take(identity)
 
     def answered(self, message: Response) -> None:
         """A result came."""
-        waiting = self._open.pop(message.id, None)
+        waiting = self._take(message.id)
         if waiting is None:
             self._unknown(message.id)
         else:
@@ -138,7 +166,7 @@ class PendingRequests:
         if message.id is None:
             self._note(f"error without an id received: {message.message[:200]} ({message.code})")
             return
-        waiting = self._open.pop(message.id, None)
+        waiting = self._take(message.id)
         if waiting is None:
             self._unknown(message.id)
         else:
@@ -146,7 +174,7 @@ class PendingRequests:
 
     def failed(self, identity: RequestId, error: PeerError) -> None:
         """No answer can come any more to this request alone."""
-        waiting = self._open.pop(identity, None)
+        waiting = self._take(identity)
         if waiting is not None:
             waiting.settle(error)
 
@@ -165,20 +193,31 @@ class PendingRequests:
         except Exception as error:  # noqa: BLE001 - foreign code, its failure is its own
             self._journal.error(f"a listener failed on progress: {trace(error)}")
 
+    def occasions(self, peer: str) -> list[Occasion]:
+        """What is open now that a server may ask something for."""
+        return [one.about or Occasion(peer) for one in self._open.values() if one.can_need_input]
+
     @contextmanager
-    def held(self) -> Generator[None]:
+    def held(self, moot: Callable[[], None] | None = None) -> Generator[None]:
         """While this is entered the time of the requests that are open now stands still.
 
         For a server's question to a person: waiting for a person is not the server's time (S0-09).
-        It can be about one of those requests, and about none that is made later.
+        It can be about one of those requests, and about none that is made later; `moot` is called
+        once none of those that it can be about is open any more.
         """
         loop = asyncio.get_running_loop()
         waiting = tuple(self._open.values())
+        about = frozenset(id for id, one in self._open.items() if one.can_need_input)
+        question = (about, moot)
+        if moot is not None and about:
+            self._questions.append(question)
         for one in waiting:
             one.hold(loop.time())
         try:
             yield
         finally:
+            if question in self._questions:
+                self._questions.remove(question)
             due = min((one.release(loop.time()) for one in waiting), default=math.inf)
             if due < self._next_look:
                 self._look_at(due)
@@ -186,7 +225,7 @@ class PendingRequests:
     def unreadable(self, identity: RequestId, fault: Fault, why: str, *, cut: bool = False) -> None:
         """An answer came that can not be used, or the beginning of one, `cut` short; the one who
         waits is told at once."""
-        waiting = self._open.pop(identity, None)
+        waiting = self._take(identity)
         if waiting is None:
             self._unknown(identity)
         else:
@@ -204,6 +243,18 @@ class PendingRequests:
                 del self._open[identity]
         if not self._open:
             self._look_at(math.inf)
+
+    def _take(self, identity: RequestId) -> Waiting | None:
+        waiting = self._open.pop(identity, None)
+        if self._questions:
+            self._look_at_questions()
+        return waiting
+
+    def _look_at_questions(self) -> None:
+        """Those that nothing which is open can be about are moot."""
+        for about, moot in tuple(self._questions):
+            if moot is not None and about.isdisjoint(self._open):
+                moot()
 
     def _look_at(self, due: float) -> None:
         """Set the timer to this time, and to no other."""

@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.services import SERVES_NOTHING, Services
 from lockgate.mcp.host.events import SERVER_STATE, tell
 from lockgate.mcp.host.line import Line
 from lockgate.mcp.host.pause import Pause
@@ -25,6 +26,16 @@ logger = logging.getLogger(__name__)
 
 HOPELESS: Final = frozenset({Fault.NOT_STARTED, Fault.UNAUTHORIZED})
 """What another try will hardly mend: somebody has to do something first."""
+
+
+ServicesOf: TypeAlias = Callable[[ServerSettings], Services]
+"""Says what a server may ask for; called once for each server, before it is started."""
+
+
+def serves_nothing(settings: ServerSettings) -> Services:
+    """Nothing."""
+    del settings
+    return SERVES_NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,8 @@ class Means:
     policy: ReconnectPolicy | None
     """None: what is lost stays lost until somebody asks for it."""
     tracing: CallTracing | None = None
+    services: ServicesOf = serves_nothing
+    """What each server may ask of this side."""
 
 
 class Condition:

@@ -12,10 +12,15 @@ from typing import Any, Final, cast
 import msgspec
 
 from lockgate.content import JSONObject
+from lockgate.mcp.protocol.form import Form, read_form
 from lockgate.mcp.protocol.jsontext import Unreadable, kind_of
 
 ELICIT: Final = "elicitation/create"
 """The method."""
+COMPLETE: Final = "notifications/elicitation/complete"
+"""By which a server of 2025-11-25 says that what was begun at an address is over."""
+ADDRESS_REQUIRED: Final = -32042
+"""The code of its error by which it says that an address has to be opened first."""
 
 
 class Mode(enum.Enum):
@@ -49,6 +54,8 @@ class Elicitation(msgspec.Struct, frozen=True):
     """Of an address: the address as it came, not checked."""
     id: str | None = None
     """By which a legacy server says later that it is over."""
+    form: Form | None = None
+    """Of a form: its fields, as `schema` has them."""
 
 
 class ElicitAnswer(msgspec.Struct, frozen=True):
@@ -57,6 +64,9 @@ class ElicitAnswer(msgspec.Struct, frozen=True):
     action: Action
     content: JSONObject | None = None
     """The values of an accepted form."""
+    finished: bool = False
+    """Of an address: the person says that it is done there. Not sent; else a legacy server's own
+    word is waited for where it counts."""
 
     def result(self) -> dict[str, Any]:
         """`ElicitResult`."""
@@ -82,9 +92,36 @@ def read_elicitation(params: Any) -> Elicitation:
         schema = held.get("requestedSchema")
         if not isinstance(schema, dict):
             raise Unreadable("without a requestedSchema, which a form needs")
-        return Elicitation(mode, message, schema=cast("JSONObject", schema))
+        wanted = cast("JSONObject", schema)
+        try:
+            form = read_form(wanted)
+        except Unreadable as problem:
+            raise Unreadable(f"of a form that {problem.reason}") from None
+        return Elicitation(mode, message, schema=wanted, form=form)
     url = held.get("url")
     if not isinstance(url, str) or not url:
         raise Unreadable("without a url, which this mode needs")
     id = held.get("elicitationId")
     return Elicitation(mode, message, url=url, id=id if isinstance(id, str) else None)
+
+
+def read_required(data: Any, most: int) -> list[Any]:
+    """The params of each address that an error of code ADDRESS_REQUIRED wants opened.
+
+    Raises `Unreadable`, completing "an error that ...", for what holds none, more than `most`, or
+    anything but addresses with an id (2025-11-25, client/elicitation: URL Elicitation Required).
+    """
+    wanted = cast("dict[str, Any]", data).get("elicitations") if isinstance(data, dict) else None
+    if not isinstance(wanted, list) or not wanted:
+        raise Unreadable("wants an address opened and names none")
+    found = cast("list[Any]", wanted)
+    if len(found) > most:
+        raise Unreadable(f"wants {len(found)} addresses opened, over the {most} allowed")
+    for params in found:
+        try:
+            asked = read_elicitation(params)
+        except Unreadable as problem:
+            raise Unreadable(f"wants an address opened with params {problem.reason}") from None
+        if asked.mode is not Mode.URL or asked.id is None:
+            raise Unreadable("wants something opened that is no address with an id")
+    return found

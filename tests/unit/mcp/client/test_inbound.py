@@ -96,9 +96,10 @@ async def test_a_registered_handler_answers(server: LoopServer) -> None:
             raise ValueError("secret")
         raise Refusal(-1, "not today")
 
-    services = Services(roots=roots, sample=sample)
-    connection = Connection(server.transport(), peer="fake", services=services)
-    await connection.open()
+    server.on("tools/call", tool="slow")
+    connection = await _serving(server, Services(roots=roots, sample=sample))
+    call = asyncio.create_task(connection.request("tools/call", {"name": "slow"}))
+    await server.hears("tools/call")
     await server.say(_ask("r", "roots/list"))
     assert (await server.hears_answer("r"))["result"] == {"roots": [{"uri": "file:///fake"}]}
     await server.say(_ask("x", "sampling/createMessage", n=1))
@@ -106,7 +107,15 @@ async def test_a_registered_handler_answers(server: LoopServer) -> None:
     assert refused["error"] == {"code": -32603, "message": "the request could not be handled"}
     await server.say(_ask("y", "sampling/createMessage", n=2))
     assert (await server.hears_answer("y"))["error"] == {"code": -1, "message": "not today"}
+    call.cancel()
     await connection.close()
+
+
+async def _serving(server: LoopServer, services: Services) -> Connection:
+    """A connection that is agreed upon, on which the server may ask for this."""
+    client = ClientIdentity("test", "1")
+    session = await connect(server.transport(), peer="fake", client=client, services=services)
+    return session.connection
 
 
 async def _handling(server: LoopServer) -> tuple[Connection, asyncio.Event]:
@@ -120,8 +129,7 @@ async def _handling(server: LoopServer) -> tuple[Connection, asyncio.Event]:
             cancelled.set()
         return []
 
-    connection = Connection(server.transport(), peer="fake", services=Services(roots=forever))
-    await connection.open()
+    connection = await _serving(server, Services(roots=forever))
     await server.say(_ask("r", "roots/list"))
     await connection.exchange(lambda id: request(id, "ping"))
     return connection, cancelled
@@ -172,8 +180,7 @@ async def test_the_number_of_handlers_at_work_is_bounded(server: LoopServer) -> 
         await gate.wait()
         return []
 
-    connection = Connection(server.transport(), peer="fake", services=Services(roots=wait))
-    await connection.open()
+    connection = await _serving(server, Services(roots=wait))
     for number in range(101):
         await server.say(_ask(number + 1, "roots/list"))
     refused = await server.hears_answer(101)
