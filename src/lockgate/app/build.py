@@ -32,6 +32,7 @@ from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
 from lockgate.errors import ConfigError, LocalError, Problem
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.transport.base import Transport
@@ -107,7 +108,6 @@ async def open(
     state_dir = config.state_dir or locate(around.cwd, around.environ).state_dir
     registry = Registry()
     async with Ownership() as made:
-        registry.register_all((*_in_tree(config, around), *tools))
         state = open_state(state_dir / "state.db", secrets.token_hex(8))
         made.own("state database", _closing(state.close))
         digests = _key(state_dir / "digest.key")
@@ -144,6 +144,7 @@ async def open(
             ),
             None,
         )
+        registry.register_all((*_in_tree(config, around, manager), *tools))
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry, recall=recall)
@@ -204,13 +205,15 @@ def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     return load(locate(around.cwd, around.environ, source), around.environ)
 
 
-def _in_tree(config: Config, around: Surroundings) -> tuple[Tool, ...]:
+def _in_tree(config: Config, around: Surroundings, manager: Manager | None) -> tuple[Tool, ...]:
     """The tools of ours that the configuration names."""
     if not config.builtin:
         return ()
+    from lockgate.app.served import ServedResources
     from lockgate.builtin.catalogue import in_tree
 
-    return in_tree(config.builtin, around.environ)
+    resources = None if manager is None else ServedResources(manager)
+    return in_tree(config.builtin, around.environ, resources=resources)
 
 
 def _key(path: Path) -> bytes:

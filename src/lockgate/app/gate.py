@@ -20,6 +20,8 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.prompts import Prompts
+from lockgate.mcp.host.resources import Resources
 from lockgate.mcp.host.status import ServerStatus, StartReport
 from lockgate.policy.approval import Answer
 from lockgate.policy.ceiling import whole
@@ -80,6 +82,23 @@ class Gate:
     def mcp(self) -> Manager | None:
         """The MCP servers, their states and reasons; None when none is configured (S3-12)."""
         return self._manager
+
+    @property
+    def resources(self) -> Resources:
+        """What MCP servers offer to be read: list, read, watch; by server and URI (S3-19).
+
+        Reading here is the program's own and asks no gate; for agents there are the tools
+        `ListResources` and `ReadResource`. Raises `LocalError` where the gate can not be used.
+        """
+        self._runtime.check()
+        return Resources(self._manager, attended=self._plan.attended)
+
+    @property
+    def prompts(self) -> Prompts:
+        """The prompts of MCP servers: list them, get the messages of one (S3-19). Raises as
+        `resources` does."""
+        self._runtime.check()
+        return Prompts(self._manager, attended=self._plan.attended)
 
     @property
     def failed(self) -> Mapping[str, str]:

@@ -20,8 +20,14 @@ from lockgate.app.gate import Gate
 from lockgate.calls.call import Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
+from lockgate.mcp.host.found import Found
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.prompts import Prompt
+from lockgate.mcp.host.resources import Resource, ResourceTemplate
 from lockgate.mcp.host.status import ServerStatus
+from lockgate.mcp.protocol.completion import Completed
+from lockgate.mcp.protocol.prompts import PromptResult
+from lockgate.mcp.protocol.resources import ReadResult
 from lockgate.policy.approval import Answer
 from lockgate.settings.config import Config
 from lockgate.tools.context import ProgressSink
@@ -94,6 +100,99 @@ class SyncAgent:
         return self._loop.wait(self._agent.run(prompt))
 
 
+class SyncResources:
+    """`Resources`, waited for. Changes are watched on a loop only: see `lockgate.open`."""
+
+    def __init__(self, loop: _LoopThread, gate: Gate) -> None:
+        self._loop = loop
+        self._gate = gate
+
+    def list(self, server: str | None = None) -> Found[Resource]:
+        """See `Resources.list`."""
+
+        async def work() -> Found[Resource]:
+            return await self._gate.resources.list(server)
+
+        return self._loop.wait(work())
+
+    def templates(self, server: str | None = None) -> Found[ResourceTemplate]:
+        """See `Resources.templates`."""
+
+        async def work() -> Found[ResourceTemplate]:
+            return await self._gate.resources.templates(server)
+
+        return self._loop.wait(work())
+
+    def read(self, server: str, uri: str, *, timeout: float | None = None) -> ReadResult:
+        """See `Resources.read`."""
+
+        async def work() -> ReadResult:
+            return await self._gate.resources.read(server, uri, timeout=timeout)
+
+        return self._loop.wait(work())
+
+    def complete(
+        self,
+        server: str,
+        template: str,
+        variable: str,
+        value: str = "",
+        context: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """See `Resources.complete`."""
+
+        async def work() -> Completed:
+            return await self._gate.resources.complete(server, template, variable, value, context)
+
+        return self._loop.wait(work())
+
+
+class SyncPrompts:
+    """`Prompts`, waited for."""
+
+    def __init__(self, loop: _LoopThread, gate: Gate) -> None:
+        self._loop = loop
+        self._gate = gate
+
+    def list(self, server: str | None = None) -> Found[Prompt]:
+        """See `Prompts.list`."""
+
+        async def work() -> Found[Prompt]:
+            return await self._gate.prompts.list(server)
+
+        return self._loop.wait(work())
+
+    def get(
+        self,
+        server: str,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> PromptResult:
+        """See `Prompts.get`."""
+
+        async def work() -> PromptResult:
+            return await self._gate.prompts.get(server, name, arguments, timeout=timeout)
+
+        return self._loop.wait(work())
+
+    def complete(
+        self,
+        server: str,
+        name: str,
+        argument: str,
+        value: str = "",
+        context: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """See `Prompts.complete`."""
+
+        async def work() -> Completed:
+            return await self._gate.prompts.complete(server, name, argument, value, context)
+
+        return self._loop.wait(work())
+
+
 class SyncGate:
     """`Gate`, waited for. Any thread may use it, but for the gate's own."""
 
@@ -110,6 +209,16 @@ class SyncGate:
     def mcp(self) -> Manager | None:
         """See `Gate.mcp`; look at it, and leave starting and closing to the gate."""
         return self._gate.mcp
+
+    @property
+    def resources(self) -> SyncResources:
+        """See `Gate.resources`."""
+        return SyncResources(self._loop, self._gate)
+
+    @property
+    def prompts(self) -> SyncPrompts:
+        """See `Gate.prompts`."""
+        return SyncPrompts(self._loop, self._gate)
 
     @property
     def unmatched(self) -> tuple[Finding, ...]:

@@ -7,26 +7,38 @@ for the web.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from lockgate.errors import LocalError
 from lockgate.tools.tool import Tool
+
+if TYPE_CHECKING:  # who has none of the tools over resources loads nothing of them
+    from lockgate.builtin.resources.source import ResourceSource
 
 _BY_RIPGREP: Final = ("Glob", "Grep")
 
 _Environ: TypeAlias = Mapping[str, str]
 
 
-def in_tree(names: Iterable[str], environ: Mapping[str, str]) -> tuple[Tool, ...]:
-    """The tools of these names, in their order. `environ` is the host's environment.
+def in_tree(
+    names: Iterable[str],
+    environ: Mapping[str, str],
+    *,
+    resources: ResourceSource | None = None,
+) -> tuple[Tool, ...]:
+    """The tools of these names, in their order. `environ` is the host's environment; `resources`
+    is where the tools over resources get them from, None: there are no servers.
 
     Raises `LocalError` for a name that is none; `rules.in_tree` has all of them.
     """
     made: list[Tool] = []
     for name in names:
-        if name not in _MAKERS:
+        if name in _OVER_RESOURCES:
+            made.append(_OVER_RESOURCES[name](resources))
+        elif name in _MAKERS:
+            made.append(_MAKERS[name](environ))
+        else:
             raise LocalError(f"no tool of lockgate's is called {name!r}")
-        made.append(_MAKERS[name](environ))
     return tuple(made)
 
 
@@ -96,6 +108,18 @@ def _web_fetch(environ: _Environ) -> Tool:
     return WebFetch()
 
 
+def _list_resources(source: ResourceSource | None) -> Tool:
+    from lockgate.builtin.resources.listing import ListResources
+
+    return ListResources(source)
+
+
+def _read_resource(source: ResourceSource | None) -> Tool:
+    from lockgate.builtin.resources.reading import ReadResource
+
+    return ReadResource(source)
+
+
 _MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
     "Read": _read,
     "Glob": _glob,
@@ -104,4 +128,9 @@ _MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
     "Edit": _edit,
     "Bash": _bash,
     "WebFetch": _web_fetch,
+}
+
+_OVER_RESOURCES: Final[Mapping[str, Callable[[ResourceSource | None], Tool]]] = {
+    "ListResources": _list_resources,
+    "ReadResource": _read_resource,
 }

@@ -21,7 +21,7 @@ class InTreeTool:
     name: str
     subjects: Mapping[str, SubjectKind]
     """The arguments that are more than texts, and what they are; the first is what the text in
-    `Tool(...)` is about."""
+    `Tool(...)` is about. Empty: rules speak of its arguments by name alone."""
     parameters: frozenset[str]
     """All that its schema has, which is closed."""
     destructive: bool
@@ -31,7 +31,7 @@ class InTreeTool:
 
     @property
     def subject(self) -> SubjectKind:
-        """The kind of its first subject: how the text in `Tool(...)` is read."""
+        """The kind of its first subject, if it has any: how the text in `Tool(...)` is read."""
         return next(iter(self.subjects.values()))
 
     @property
@@ -46,6 +46,7 @@ def _table(*tools: InTreeTool) -> Mapping[str, InTreeTool]:
 
 
 _PATH: Final[Mapping[str, SubjectKind]] = MappingProxyType({"path": SubjectKind.PATH})
+_NONE: Final[Mapping[str, SubjectKind]] = MappingProxyType({})
 
 IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
     InTreeTool(
@@ -97,6 +98,20 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
         frozenset({"url", "max_characters"}),
         destructive=False,
         doc="fetches pages from the web",
+    ),
+    InTreeTool(
+        "ListResources",
+        _NONE,
+        frozenset({"server", "containing"}),
+        destructive=False,
+        doc="lists what MCP servers offer to be read",
+    ),
+    InTreeTool(
+        "ReadResource",
+        _NONE,
+        frozenset({"server", "uri", "max_characters"}),
+        destructive=False,
+        doc="reads resources of MCP servers",
     ),
 )
 """By name."""

@@ -144,7 +144,7 @@ class _Reader:
                 opening + 1,
                 f"write {text[:opening]} for every call of the tool",
             )
-        if ours is not None and not self._names_argument(ours, begun):
+        if ours is not None and ours.subjects and not self._names_argument(ours, begun):
             return self._with_subject(rule, ours, opening)
         return self._with_parameters(rule, ours, opening, exact=exact)
 
@@ -271,6 +271,8 @@ class _Reader:
 
 def _hint(head: str, text: str) -> str:
     hint = f"write {head}(name=pattern), with the name of an argument"
+    if head in IN_TREE:
+        return f"{hint}: {', '.join(sorted(IN_TREE[head].parameters))}"
     if "=" in text:
         return f'{hint}; a name with other characters than A-Z, 0-9, _ . $ - in quotes: "a b"=x'
     if near := nearest(head, IN_TREE):

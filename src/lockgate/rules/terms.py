@@ -90,7 +90,7 @@ def _narrow(rule: Rule, *, anew: bool = False) -> str:
     if not anew and _constrains(rule):
         return rule.text
     ours = IN_TREE.get(rule.tool or "") if rule.server is None else None
-    inside = "name=pattern" if ours is None else _EXAMPLE[ours.subject]
+    inside = _EXAMPLE[ours.subject] if ours is not None and ours.subjects else "name=pattern"
     return f"{_head(rule)}({inside})"
 
 

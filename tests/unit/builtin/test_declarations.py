@@ -24,6 +24,8 @@ DECLARED = {
     "Edit": (MUTATING, True, False),
     "Bash": (MUTATING, True, False),
     "WebFetch": (MUTATING, False, True),
+    "ListResources": (READ_ONLY, False, False),
+    "ReadResource": (MUTATING, False, True),
 }
 """Level, destructive, idempotent; the last two as they are derived."""
 
@@ -80,7 +82,7 @@ def test_rules_know_the_tool_as_it_is(tool: Tool) -> None:
     known = IN_TREE[tool.name]
     subjects = [(subject.parameter, subject.kind) for subject in tool.definition.subjects]
     assert list(known.subjects.items()) == subjects
-    assert known.subject is subjects[0][1]
+    assert not subjects or known.subject is subjects[0][1]
     assert known.parameters == set(tool.definition.input_schema["properties"])
     assert known.destructive is tool.is_destructive
 

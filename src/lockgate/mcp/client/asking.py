@@ -38,11 +38,13 @@ async def ask(
 ) -> Asked:
     """Make a request and wait for its final result; `name` is what `Mcp-Name` mirrors.
 
-    `timeout` in seconds bounds each round, None is the server's request timeout; what a person
+    `timeout` in seconds bounds each round, and so does the server's request timeout; what a person
     takes is not counted. Raises `PeerError`.
     """
     connection = session.connection
     dialect = connection.dialect
+    if timeout is not None:
+        timeout = min(timeout, connection.request_timeout)
 
     async def exchange(answers: InputAnswers | None = None) -> Answer:
         return await connection.exchange(

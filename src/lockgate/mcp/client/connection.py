@@ -92,6 +92,7 @@ class Connection:
         self._closing = False
 
     @property
+        self.renewed: list[Callable[[], None]] = []  # told of each new session, see there
     def usable(self) -> bool:
         """Whether a request made now would be sent."""
         return self._link is not None

@@ -8,6 +8,7 @@ it, and one who comes late finds it open already (PB-055, PB-056).
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Raw
@@ -24,6 +25,8 @@ class Speaker(Protocol):
     """The connection, as far as a session needs it."""
 
     peer: str
+    renewed: list[Callable[[], None]]
+    """Whom to tell of each new session."""
 
     async def initialize_again(self, dialect: Dialect) -> Answer:
         """Send `initialize` as it was sent first, and nothing else about a session that ends."""
@@ -101,6 +104,8 @@ class Renewal:
         try:
             return parse_initialize(answer).version
         except Unreadable as problem:
+        for listener in tuple(self._speaker.renewed):
+            listener()
             told = f"its answer to being initialized again is {problem.reason}"
             raise self._failed(told, Fault.MALFORMED) from None
 

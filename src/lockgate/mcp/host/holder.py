@@ -10,16 +10,19 @@ from typing import Any, Final, TypeAlias
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.subscriptions import Wanted
 from lockgate.mcp.client.tools import ListedTools, ToolClient
 from lockgate.mcp.host.admission import Admission
 from lockgate.mcp.host.catalogue import Catalogue
 from lockgate.mcp.host.condition import Condition, Means
 from lockgate.mcp.host.events import unforged
 from lockgate.mcp.host.line import Line
+from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.seen import SeenServer
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerState, ServerStatus, in_brief
-from lockgate.mcp.host.subscription import Subscription, announces
+from lockgate.mcp.host.subscription import Subscription, announced
+from lockgate.mcp.host.watch_keeping import Timing
 from lockgate.mcp.protocol.jsonrpc import METHOD_NOT_FOUND
 from lockgate.mcp.transport.base import Transport
 from lockgate.process.hidden import NOTHING, Hidden
@@ -63,6 +66,9 @@ class ServerHolder:
         self.admitted = False
         """Whether its tools were registered; set by the manager."""
         self.condition = Condition(settings, means, hidden, self.line)
+        timing = Timing(means.clock, means.pause, means.chance)
+        self.offerings = Offerings(settings.name, timing, lambda: self.missing)
+        """Its resources and prompts."""
         self._transport = transport
         self._means = means
         self._adopt = adopt
@@ -156,6 +162,7 @@ class ServerHolder:
         finally:
             condition.settle(ServerState.CLOSED)
 
+            self.offerings.end()
     async def _life(self) -> None:
         """One connection from its beginning to its end."""
         keepers: list[asyncio.Task[None]] = []
@@ -165,13 +172,14 @@ class ServerHolder:
         try:
             async with asyncio.timeout(limit):
                 session = await self._connected()
-                if announces(session):
+                if wanted := announced(session):
                     # Before the list is asked for: what changes after that is announced.
-                    keepers.append(self._kept(self._listen(session)))
+                    keepers.append(self._kept(self._listen(session, wanted)))
                 await self._list(session, self.catalogue.begin())
             # Before it is in use: a call that comes at once may have to wait for the list.
             keepers.append(self._kept(self._keep(session)))
             if self._arrive(session):
+            keepers.append(self._kept(self.offerings.watching.keep(session)))
                 raise await _until_gone(session)
         except TimeoutError:
             self.condition.lost(self._late(limit), admitted=self.admitted)
@@ -216,26 +224,40 @@ class ServerHolder:
         if error is not None:
             logger.error("%s: keeping it failed", self.settings.name, exc_info=error)
 
-    async def _listen(self, session: ServerSession) -> None:
+    async def _listen(self, session: ServerSession, wanted: Wanted) -> None:
         means = self._means
         self._subscription = Subscription(
-            session, missed=self._missed, clock=means.clock, pause=means.pause, chance=means.chance
+            session,
+            wanted,
+            opened=self._opened,
+            clock=means.clock,
+            pause=means.pause,
+            chance=means.chance,
         )
         await self._subscription.keep()
 
     async def _keep(self, session: ServerSession) -> None:
         await self.catalogue.keep(lambda covers: self._reread(session, covers))
 
-    def _missed(self) -> None:
+    def _opened(self, granted: Wanted) -> None:
         """Changes may have been missed; while the list is read the first time, none can be."""
         if self.state is ServerState.READY:
-            self.catalogue.want()
+            self.offerings.forget()
+            if granted.tools:
+                self.catalogue.want()
+
+    def _renewed(self) -> None:
+        """It has a new session, and may be another server; one whose list is unread is asked."""
+        if self.state is ServerState.READY and not self.catalogue.unread:
+            self.catalogue.announce()
 
     def _hear(self, server: str, method: str, params: Any) -> None:
         """The server notifies."""
         if method == LIST_CHANGED:
             self.catalogue.announce()
-        elif self._subscription is not None:
+            return
+        self.offerings.hear(method, params)
+        if self._subscription is not None:
             self._subscription.hear(method, params)
 
     async def _list(self, session: ServerSession, covers: int) -> None:
@@ -291,6 +313,7 @@ class ServerHolder:
             changed=admission.changed,
             remarks=admission.remarks,
             seen=self.seen.seen if self.seen and self.state is ServerState.LAST_SEEN else None,
+        self.offerings.connected(session)
             generation=self.line.generation,
             tries=condition.tries,
             next_try=condition.next_try,

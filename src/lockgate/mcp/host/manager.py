@@ -22,6 +22,7 @@ from lockgate.mcp.host.condition import Means
 from lockgate.mcp.host.events import TOOLS_CHANGED, tell
 from lockgate.mcp.host.expectations import check, missing
 from lockgate.mcp.host.holder import ServerHolder
+from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.pause import Pause, pause
 from lockgate.mcp.host.pins import NoPins, PinBook, PinState, verdict_state
 from lockgate.mcp.host.reconnect import ReconnectPolicy
@@ -155,6 +156,17 @@ class Manager:
     def rule(
         self,
         settings: ServerSettings,
+    def offerings(self, server: str) -> Offerings:
+        """What `server` offers beside its tools. Raises `LocalError` for a name that is none,
+        before `start`, and on another loop."""
+        if self._loop is None or self._loop is not asyncio.get_running_loop():
+            raise LocalError("servers are asked on the event loop that their manager started on")
+        for holder in self._holders:
+            if holder.settings.name == server:
+                return holder.offerings
+        known = ", ".join(holder.settings.name for holder in self._holders)
+        raise LocalError(f"no server is called {visible(server)[:80]!r}; there is {known}")
+
         listed: ListedTool,
         fingerprint: Fingerprint,
         verdict: Verdict | None,

@@ -62,9 +62,9 @@ class Prompts:
     ) -> PromptResult:
         """The messages of one prompt; its arguments are texts.
 
-        `timeout` in seconds, None is the server's request timeout. Whether arguments are missing is
-        for the server to say. Raises `PeerError`, with the server's own `code` where it refuses,
-        and `LocalError` for a name that no server has.
+        `timeout` in seconds, at most the server's request timeout, which None is. Whether arguments
+        are missing is for the server to say. Raises `PeerError`, with the server's own `code` where
+        it refuses, and `LocalError` for a name that no server has.
         """
         occasion = Occasion(server, attended=self._attended, prompt=name)
         offerings = the(self._manager).offerings(server)

@@ -85,10 +85,10 @@ class Resources:
     ) -> ReadResult:
         """The contents of one resource, which need not be listed.
 
-        `timeout` in seconds, None is the server's request timeout. `attended` is for this once
-        what it is for all; `call_id` the call that it is read for, should the server want to ask.
-        Raises `PeerError`, with the server's own `code` where it refuses: no such resource is
-        -32602, of older servers -32002. Raises `LocalError` for a name that no server has.
+        `timeout` in seconds, at most the server's request timeout, which None is. `attended` is for
+        this once what it is for all; `call_id` the call that it is read for, should the server want
+        to ask. Raises `PeerError`, with the server's own `code` where it refuses: no such resource
+        is -32602, of older servers -32002. Raises `LocalError` for a name that no server has.
         """
         occasion = Occasion(
             server,

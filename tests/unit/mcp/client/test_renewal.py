@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from msgspec import Raw
@@ -28,6 +29,7 @@ class Speaker:
         self.let = asyncio.Event()
         self.initialized = 0
         self.told: list[Outgoing] = []
+        self.renewed: list[Callable[[], None]] = []
 
     async def initialize_again(self, dialect: Dialect) -> Answer:
         self.initialized += 1

@@ -1,0 +1,1 @@
+"""Tools over what MCP servers offer beside their tools: resources."""
