@@ -80,6 +80,7 @@ class Connection:
         self._dialect: Dialect | None = None
         self._renewal: Renewal | None = None
         """For revisions that have sessions, which a server may forget."""
+        self.renewed: list[Callable[[], None]] = []  # told of each new session, see there
         self._loop: asyncio.AbstractEventLoop | None = None
         self._owner: asyncio.Task[None] | None = None
         self._link: Link | None = None
@@ -92,7 +93,6 @@ class Connection:
         self._closing = False
 
     @property
-        self.renewed: list[Callable[[], None]] = []  # told of each new session, see there
     def usable(self) -> bool:
         """Whether a request made now would be sent."""
         return self._link is not None

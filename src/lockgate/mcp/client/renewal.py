@@ -99,13 +99,13 @@ class Renewal:
             raise self._failed(told, Fault.UNSUPPORTED)
         await self._speaker.tell(outgoing.initialized(revision))
         self.generation += 1
+        for listener in tuple(self._speaker.renewed):
+            listener()
 
     def _version(self, answer: Raw) -> str | None:
         try:
             return parse_initialize(answer).version
         except Unreadable as problem:
-        for listener in tuple(self._speaker.renewed):
-            listener()
             told = f"its answer to being initialized again is {problem.reason}"
             raise self._failed(told, Fault.MALFORMED) from None
 

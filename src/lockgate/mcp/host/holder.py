@@ -161,8 +161,8 @@ class ServerHolder:
             condition.settle(ServerState.FAILED, f"internal: {type(error).__name__}")
         finally:
             condition.settle(ServerState.CLOSED)
-
             self.offerings.end()
+
     async def _life(self) -> None:
         """One connection from its beginning to its end."""
         keepers: list[asyncio.Task[None]] = []
@@ -178,8 +178,8 @@ class ServerHolder:
                 await self._list(session, self.catalogue.begin())
             # Before it is in use: a call that comes at once may have to wait for the list.
             keepers.append(self._kept(self._keep(session)))
-            if self._arrive(session):
             keepers.append(self._kept(self.offerings.watching.keep(session)))
+            if self._arrive(session):
                 raise await _until_gone(session)
         except TimeoutError:
             self.condition.lost(self._late(limit), admitted=self.admitted)
@@ -286,6 +286,7 @@ class ServerHolder:
         if self.state is not ServerState.CONNECTING and self.state is not ServerState.RECONNECTING:
             return False
         self.session = session
+        self.offerings.connected(session)
         refused = self._adopt(self)
         if refused is not None:
             self.condition.settle(ServerState.FAILED, refused)
@@ -313,7 +314,6 @@ class ServerHolder:
             changed=admission.changed,
             remarks=admission.remarks,
             seen=self.seen.seen if self.seen and self.state is ServerState.LAST_SEEN else None,
-        self.offerings.connected(session)
             generation=self.line.generation,
             tries=condition.tries,
             next_try=condition.next_try,

@@ -153,9 +153,6 @@ class Manager:
         registered, whatever was done with each of them."""
         return next((h.seen for h in self._holders if h.settings.name == server), None)
 
-    def rule(
-        self,
-        settings: ServerSettings,
     def offerings(self, server: str) -> Offerings:
         """What `server` offers beside its tools. Raises `LocalError` for a name that is none,
         before `start`, and on another loop."""
@@ -167,6 +164,9 @@ class Manager:
         known = ", ".join(holder.settings.name for holder in self._holders)
         raise LocalError(f"no server is called {visible(server)[:80]!r}; there is {known}")
 
+    def rule(
+        self,
+        settings: ServerSettings,
         listed: ListedTool,
         fingerprint: Fingerprint,
         verdict: Verdict | None,
