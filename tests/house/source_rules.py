@@ -38,7 +38,7 @@ PURE = (
 DEPENDENCIES = frozenset(
     {"msgspec", "jsonschema_rs", "ruamel", "rfc8785", "click", "rich", "tree_sitter"}
     | {"tree_sitter_bash", "opentelemetry"}
-    | {"aiohttp", "yarl", "publicsuffixlist", "html_to_markdown"}
+    | {"aiohttp", "yarl", "publicsuffixlist", "html_to_markdown", "keyring"}
 )
 """The import names of what pyproject.toml declares as needed at run time."""
 
