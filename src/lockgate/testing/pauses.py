@@ -1,8 +1,10 @@
-"""Waits that last until a test lets them end, in place of `lockgate.mcp.host.pause`."""
+"""Waits that a test ends, or that take no time, in place of `lockgate.mcp.client.pause`."""
 
 from __future__ import annotations
 
 import asyncio
+
+from lockgate.testing.clock import FakeClock
 
 PATIENCE = 5.0
 """Seconds after which a test does not wait for a wait any longer."""
@@ -63,3 +65,19 @@ class ScriptedPauses:
 
     def __repr__(self) -> str:
         return f"<ScriptedPauses {len(self._open)} open of {len(self.seconds)}>"
+
+
+class SkippedPauses:
+    """Waits that take no time: the clock goes on instead. Hand it in as `pause`."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        """`clock` is what whoever waits looks at."""
+        self.seconds: list[float] = []
+        """What was waited for so far."""
+        self._clock = clock
+
+    async def __call__(self, seconds: float, early: asyncio.Event) -> None:
+        """See `Pause`."""
+        self.seconds.append(seconds)
+        self._clock.advance(seconds)
+        await asyncio.sleep(0)

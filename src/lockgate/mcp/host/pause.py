@@ -1,23 +1,5 @@
-"""Waiting for a while, or until something makes waiting pointless."""
+"""How the host waits between two tries: as the client does."""
 
-from __future__ import annotations
+from lockgate.mcp.client.pause import Pause, pause
 
-import asyncio
-from typing import Protocol
-
-
-class Pause(Protocol):
-    """How the host waits between two tries; a test can let time pass as it likes."""
-
-    async def __call__(self, seconds: float, early: asyncio.Event) -> None:
-        """Return after `seconds`, or as soon as `early` is set. Does not clear it."""
-        ...
-
-
-async def pause(seconds: float, early: asyncio.Event) -> None:
-    """`Pause` by the loop's own clock."""
-    try:
-        async with asyncio.timeout(seconds):
-            await early.wait()
-    except TimeoutError:
-        return
+__all__ = ["Pause", "pause"]

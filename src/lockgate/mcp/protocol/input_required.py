@@ -61,12 +61,17 @@ class _Typed(msgspec.Struct, frozen=True):
 _decode_type = msgspec.json.Decoder(_Typed).decode
 
 
+def result_type(raw: bytes | msgspec.Raw) -> Any:
+    """The `resultType` of a result; None if it has none, or can not be read. Never raises."""
+    try:
+        return _decode_type(raw).type
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+
+
 def asks_for_input(raw: bytes | msgspec.Raw) -> bool:
     """Whether a result is such an answer. Never raises."""
-    try:
-        return _decode_type(raw).type == INPUT_REQUIRED
-    except (msgspec.MsgspecError, RecursionError):
-        return False
+    return result_type(raw) == INPUT_REQUIRED
 
 
 def read_input_required(raw: bytes | msgspec.Raw) -> InputRequired:
@@ -84,12 +89,17 @@ def read_input_required(raw: bytes | msgspec.Raw) -> InputRequired:
         if state is None:
             raise Unreadable("an answer that asks for input and says neither which nor its state")
         return InputRequired(state=state)
+    return InputRequired(read_requests(wanted), state)
+
+
+def read_requests(wanted: Any) -> tuple[InputRequest, ...]:
+    """Read `inputRequests`, decoded. Raises `Unreadable` as `read_input_required` does."""
     if not isinstance(wanted, dict):
         raise Unreadable(f"inputRequests that are {kind_of(wanted)}, not an object")
     requests = cast("dict[str, Any]", wanted)
     if len(requests) > MAX_INPUTS:
         raise Unreadable(f"{len(requests)} inputs asked for at once, over the {MAX_INPUTS} allowed")
-    return InputRequired(tuple(_request(key, held) for key, held in requests.items()), state)
+    return tuple(_request(key, held) for key, held in requests.items())
 
 
 def _request(key: str, value: Any) -> InputRequest:
