@@ -146,6 +146,21 @@ class HttpServer:
         for listener in tuple(self._listeners):
             await listener.event(data)
 
+    async def vanish(self) -> None:
+        """Be gone as if the process had died: nobody listens, and every connection ends."""
+        if self._server is not None:
+            self._server.close()
+        open_ = tuple(self._open)
+        for task in open_:
+            task.cancel()
+        await asyncio.gather(*open_, return_exceptions=True)
+
+    async def reappear(self) -> None:
+        """Be there again, at the same address; sessions and all else are as they were."""
+        self._server = await asyncio.start_server(
+            self._serve, self._host, self._port, ssl=self._tls, limit=1 << 20
+        )
+
     @property
     def listeners(self) -> int:
         """How many streams are open for what it says unasked."""
