@@ -88,7 +88,8 @@ class Fleet:
     def _transport(self, settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
         if isinstance(endpoint, SseEndpoint):
-            return LegacySseTransport(endpoint, peer=settings.name, environ={})
+            opening = settings.request_timeout
+            return LegacySseTransport(endpoint, peer=settings.name, environ={}, opening=opening)
         if isinstance(endpoint, HttpEndpoint):
             return StreamableHttpTransport(endpoint, peer=settings.name, environ={})
         return StdioTransport(

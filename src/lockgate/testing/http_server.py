@@ -158,7 +158,7 @@ class HttpServer:
     async def reappear(self) -> None:
         """Be there again, at the same address; sessions and all else are as they were."""
         self._server = await asyncio.start_server(
-            self._serve, self._host, self._port, ssl=self._tls, limit=1 << 20
+            self._accept, self._host, self._port, ssl=self._tls, limit=1 << 20
         )
 
     @property
@@ -170,7 +170,7 @@ class HttpServer:
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(
-            self._serve, self._host, 0, ssl=self._tls, limit=1 << 20
+            self._accept, self._host, 0, ssl=self._tls, limit=1 << 20
         )
         self._port = int(self._server.sockets[0].getsockname()[1])
         try:
@@ -197,11 +197,13 @@ class HttpServer:
         if self._server is not None:
             self._server.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is None:
-            return
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A connection; its task is ours, as asyncio complains of its own when one is cancelled."""
+        task = asyncio.create_task(self._serve(reader, writer))
         self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         number = self.connections
         rest = b""
@@ -222,10 +224,7 @@ class HttpServer:
             pass
         finally:
             writer.close()
-            self._open.discard(task)
-            if self._ended:
-                for other in self._open:
-                    other.cancel()
+            self._end_others()
 
     async def _answered(self, exchange: HttpExchange, reader: asyncio.StreamReader) -> bytes:
         """Answer until that is done or the client has hung up; what came of the next request."""
@@ -296,7 +295,7 @@ class HttpServer:
         await self._tell()
         if message is None or "id" not in message or "method" not in message:
             await exchange.answer(202)
-            await self._strand(strand or iter(()), Unasked(self.say))
+            self._aside(strand or iter(()), Unasked(self.say))
             return
         reply = Reply(self.say, exchange, message["id"], self._stream, fields)
         await self._strand(strand or iter(()), reply)
@@ -316,6 +315,26 @@ class HttpServer:
         if session not in self.sessions:
             return 404, _error("server-error", -32600, "Session not found")
         return None
+
+    def _aside(self, strand: Iterator[Effect], reply: Reply | Unasked) -> None:
+        """Go on with what a message makes the script do; its request was answered already, so
+        that the next one may come over the same connection."""
+        task = asyncio.create_task(self._follow(strand, reply))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def _follow(self, strand: Iterator[Effect], reply: Reply | Unasked) -> None:
+        try:
+            await self._strand(strand, reply)
+        except Gone:
+            self._end_others()
+
+    def _end_others(self) -> None:
+        """Of a server that has ended all connections end."""
+        if self._ended:
+            for other in self._open:
+                if other is not asyncio.current_task():
+                    other.cancel()
 
     async def _strand(self, strand: Iterator[Effect], reply: Reply | Unasked) -> None:
         """Do what a message makes the script do."""

@@ -35,7 +35,7 @@ class SseServer(HttpServer):
         return SseEndpoint(more.pop("url", self.url), **more)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, self._host, 0, limit=1 << 20)
+        self._server = await asyncio.start_server(self._accept, self._host, 0, limit=1 << 20)
         self._port = int(self._server.sockets[0].getsockname()[1])
         return self
 
@@ -50,7 +50,7 @@ class SseServer(HttpServer):
             await self._tell()
             await exchange.answer(202, b"Accepted", {"content-type": "text/plain"})
             if strand is not None:
-                await self._strand(strand, _OnStream(self))
+                self._aside(strand, _OnStream(self))
         elif path in (self._path, self._mailbox):
             await exchange.answer(405, b"Method Not Allowed", {"content-type": "text/plain"})
         else:

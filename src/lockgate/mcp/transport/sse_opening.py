@@ -64,7 +64,8 @@ async def open_stream(wire: HttpWire, stream: EventStream, patience: float) -> O
         if not clock.expired():
             raise
         what = f"did not say within {patience:g} s where messages go"
-        error = wire.error((Fault.TIMEOUT, Fate.NOT_SENT), f"{what}; is it an SSE server?")
+        what += " (timeout); is it an SSE server?"
+        error = wire.error((Fault.TIMEOUT, Fate.NOT_SENT), what)
     except HttpFailure as failure:
         error = wire.broken(failure)
     except PeerError as failed:
