@@ -55,6 +55,7 @@ PLANTED: dict[str, dict[str, str]] = {
     },
     "no-sdk": {
         "mcp/client/planted_sdk.py": "from mcp.client.session import ClientSession",
+        "mcp/client/oauth/planted_sdk.py": "from mcp.client.auth import OAuthClientProvider",
     },
 }
 

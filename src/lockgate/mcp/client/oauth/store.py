@@ -33,6 +33,8 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """To whom."""
     access_token: str
     refresh_token: str | None = None
+    resource: str | None = None
+    """What they were asked for (RFC 8707); None if the server's own address was never named."""
     scope: str | None = None
     """What they are good for, as far as it is known; words with spaces between."""
     expires_at: float | None = None
