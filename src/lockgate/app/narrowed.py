@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import Final
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
@@ -13,15 +14,20 @@ from lockgate.settings.findings import spelling_hint
 from lockgate.showing import quoted
 from lockgate.tools.naming import server_of
 
+OVER_SERVERS: Final = frozenset({"ListResources", "ReadResource"})
+"""Tools of ours that are about servers, and need them."""
+
 
 def for_tool(config: Config, tool: str, *, promises: bool = True) -> Config:
-    """`config` with the server whose tool is called `tool`, without any for a tool of ours, and
-    unchanged if the name says neither.
+    """`config` with the server whose tool is called `tool`, without any for a tool of ours that
+    needs none, and unchanged if the name says neither.
 
     With `promises` those stay too that the operator relies on: required ones, and ones that are to
     have certain tools (B-07). A `startupBudget` above the bound of what is left gives way to it.
     """
     wanted = server_of(tool)
+    if tool in OVER_SERVERS:
+        return config
     if wanted not in {server.name for server in config.servers} and tool not in config.builtin:
         return config
     return _with(

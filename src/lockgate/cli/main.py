@@ -87,6 +87,18 @@ def _mcp() -> click.Command:
     return mcp_group
 
 
+def _resources() -> click.Command:
+    from lockgate.cli.resources import resources_group
+
+    return resources_group
+
+
+def _prompts() -> click.Command:
+    from lockgate.cli.prompts import prompts_group
+
+    return prompts_group
+
+
 def _audit() -> click.Command:
     from lockgate.cli.audit import audit_group
 
@@ -112,6 +124,8 @@ _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "grants": ("Answers that are remembered: list them, take them back.", _grants),
     "audit": ("The record of calls: look at it, search it, verify it.", _audit),
     "mcp": ("Add, list, import and remove MCP servers.", _mcp),
+    "resources": ("What servers offer to be read: list it, read it.", _resources),
+    "prompts": ("Prompts that servers have prepared: list them, get one.", _prompts),
     "config": ("Accept a project's configuration.", _config),
 }
 

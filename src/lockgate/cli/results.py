@@ -17,7 +17,7 @@ def result_data(result: ToolResult) -> dict[str, Any]:
         "isError": result.is_error,
         "kind": result.kind.value if result.kind else None,
         "reason": result.reason,
-        "content": [_block(block) for block in result.content],
+        "content": [block_data(block) for block in result.content],
     }
     if result.structured is not None:
         data["structured"] = result.structured
@@ -26,7 +26,8 @@ def result_data(result: ToolResult) -> dict[str, Any]:
     return data
 
 
-def _block(block: Content) -> dict[str, Any]:
+def block_data(block: Content) -> dict[str, Any]:
+    """One block in MCP's shape; of a type that is not known as it came, with what it says."""
     match block:
         case Text():
             shape: dict[str, Any] = {"type": "text", "text": block.text}

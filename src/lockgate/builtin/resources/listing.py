@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lockgate.builtin.declaration import BuiltinTool, Declaration
-from lockgate.builtin.resources.source import NoSource, OfferedResource, ResourceSource
+from lockgate.builtin.resources.source import (
+    NoSource,
+    OfferedResource,
+    ResourceSource,
+    among,
+)
 from lockgate.content import JSONObject, Text
 from lockgate.errors import Fate
 from lockgate.showing import visible
@@ -70,15 +75,15 @@ class ListResources(BuiltinTool):
 
     def __init__(self, source: ResourceSource | None = None) -> None:
         """Without a `source` there are no servers."""
+        self._source = source or NoSource()
         super().__init__(
             "ListResources",
             _DESCRIPTION,
-            _SCHEMA,
+            among(_SCHEMA, self._source),
             _DECLARATION,
             title="List resources of MCP servers",
             category="resources",
         )
-        self._source = source or NoSource()
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.builtin.resources.listing import no_such_server
-from lockgate.builtin.resources.source import Contents, NoSource, ResourceSource
+from lockgate.builtin.resources.source import Contents, NoSource, ResourceSource, among
 from lockgate.content import Content, EmbeddedResource, Image, JSONObject, Text
-from lockgate.errors import Fate
+from lockgate.errors import Fate, LocalError
 from lockgate.showing import visible
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -28,6 +28,8 @@ MAX_IMAGE: Final = 3_750_000
 """Bytes of an image that a model is shown."""
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """What models can see."""
+MAX_ENCODED: Final = 4_000_000
+"""Bytes of text in base64 that are decoded."""
 MAX_CONTENTS: Final = 200
 """Contents of one resource that are told of."""
 _NOTED: Final = 3
@@ -89,15 +91,15 @@ class ReadResource(BuiltinTool):
 
     def __init__(self, source: ResourceSource | None = None) -> None:
         """Without a `source` there are no servers."""
+        self._source = source or NoSource()
         super().__init__(
             "ReadResource",
             _DESCRIPTION,
-            _SCHEMA,
+            among(_SCHEMA, self._source),
             _DECLARATION,
             title="Read a resource of an MCP server",
             category="resources",
         )
-        self._source = source or NoSource()
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext
@@ -130,7 +132,7 @@ def _shown(server: str, contents: Contents, most: int) -> ToolResult:
         if isinstance(block, EmbeddedResource):
             about = {"uri": block.uri, "mimeType": block.mime_type}
         image = _image(block)
-        text = block.text if isinstance(block, EmbeddedResource) else None
+        text = _text(block)
         if image is not None:
             blocks.append(image)
             lines.append(f"{number}: an image")
@@ -156,6 +158,19 @@ def _shown(server: str, contents: Contents, most: int) -> ToolResult:
     last = [OUTSIDE] if blocks else ["There is nothing to read in it."]
     told = Text("\n".join([head, *lines, *last]))
     return ToolResult((told, *blocks), structured={"server": server, "contents": facts})
+
+
+def _text(block: Content) -> str | None:
+    """What of a block is text: as such, or in base64 under a type of text; None: nothing."""
+    if not isinstance(block, EmbeddedResource):
+        return None
+    media = (block.mime_type or "").partition(";")[0].strip().lower()
+    if block.text is not None or not (media.startswith("text/") or media == "application/json"):
+        return block.text
+    try:
+        return block.decoded(MAX_ENCODED).decode()
+    except (LocalError, UnicodeDecodeError):
+        return None
 
 
 def _image(block: Content) -> Image | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from lockgate.content import Content
+from lockgate.content import Content, JSONObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,16 @@ class ResourceSource(Protocol):
         server's own. `attended` and `call_id` are of the call that it is read for, should the
         server want to ask something. Raises `PeerError`."""
         ...
+
+
+def among(schema: JSONObject, source: ResourceSource) -> JSONObject:
+    """A tool's schema that takes none but the servers there are: a call for another one is refused
+    before anybody is asked about it (B-01), and the model sees their names."""
+    if not source.servers:
+        return schema
+    properties = dict(schema["properties"])
+    properties["server"] = {**properties["server"], "enum": list(source.servers)}
+    return {**schema, "properties": properties}
 
 
 class NoSource:

@@ -62,7 +62,8 @@ async def from_all(
     remarks: list[str] = []
     for server, answer in zip(servers, answers, strict=True):
         if isinstance(answer, PeerError):
-            failed[server] = in_brief(str(answer))
+            why = str(answer).removeprefix(f"{server} ").removeprefix("is not there: ")
+            failed[server] = in_brief(why)
             continue
         listed, offered = answer
         if not offered:

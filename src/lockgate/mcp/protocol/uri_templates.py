@@ -134,6 +134,14 @@ class UriTemplate:
         )
         return tuple(dict.fromkeys(found))
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Those of which something is missing in the URI if they have no value: the others bring
+        their own sign along, and go without a trace."""
+        plain = [p for p in self._parts if not isinstance(p, str) and not p.operator.first]
+        found = (v.name for part in plain for v in part.variables)
+        return tuple(dict.fromkeys(found))
+
     def expand(self, values: Mapping[str, Value]) -> str:
         """The URI that these values make. A variable without a value is left out (RFC 6570, 3.2.1).
 
