@@ -11,6 +11,8 @@ import pytest
 from contract_ways import (
     MakeReach,
     over_http,
+    over_http_session,
+    over_http_session_streams,
     over_http_streams,
     over_memory,
     over_socket,
@@ -41,11 +43,15 @@ OF_STREAMS: Mapping[str, str] = {
 
 
 @pytest.mark.req("S3-16")
-@pytest.mark.parametrize("make", [over_http, over_http_streams])
+@pytest.mark.parametrize(
+    "make", [over_http, over_http_streams, over_http_session, over_http_session_streams]
+)
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 async def test_http_keeps_the_contract(check: Check, make: MakeReach, tmp_path: Path) -> None:
-    """Each promise over HTTP, in both forms of answers, but for those that name why not."""
-    if check.__name__ in EXCEPTIONS or (make is over_http_streams and check.__name__ in OF_STREAMS):
+    """Each promise over HTTP, in both eras and both forms of answers, but for those that name why
+    not."""
+    streams = make in (over_http_streams, over_http_session_streams)
+    if check.__name__ in EXCEPTIONS or (streams and check.__name__ in OF_STREAMS):
         return
     await hold(check, make(), tmp_path)
 
