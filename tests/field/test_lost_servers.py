@@ -170,6 +170,27 @@ async def test_pb_020_closing_while_a_process_is_started_again(tmp_path: Path) -
         assert not any(alive(entry.pid) for entry in ledger.entries("start"))
 
 
+async def test_pb_036b_one_that_is_closed_while_it_waits_does_not_come_back(
+    tmp_path: Path,
+) -> None:
+    """Its pause before the next try is cut short: no process is started, nothing is registered,
+    and nobody is told of anything after."""
+    server = ScriptedServer((tool("die"),), rules=(When(CALL, Kill(9)),))
+    heard, pauses = HeardEvents(), ScriptedPauses()
+    async with Fleet(tmp_path) as fleet:
+        ledger = fleet.add("s", server)
+        await fleet.start(listeners=[heard], pause=pauses)
+        await fleet.call("mcp__s__die")
+        assert await pauses.begins() > 0
+        assert fleet.manager is not None
+        async with asyncio.timeout(3):
+            await fleet.manager.close()
+        told = len(heard.events)
+        assert fleet.tools == ()
+    assert len(ledger.entries("start")) == 1
+    assert len(heard.events) == told
+
+
 @pytest.mark.req("S3-17")
 @pytest.mark.req("B-06")
 async def test_pb_055_a_session_that_is_gone_is_opened_again_and_compared(tmp_path: Path) -> None:

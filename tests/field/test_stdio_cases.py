@@ -109,7 +109,7 @@ async def test_pb_005_lines_of_any_length(tmp_path: Path) -> None:
 
 
 async def test_pb_005_over_the_limit_is_an_error_of_that_call() -> None:
-    """Clear, at once, with the size; the connection goes on."""
+    """Clear, at once, with the size and the limit; the connection goes on."""
     server = ScriptedServer(
         rules=(When(CALL, Answer(frame_size=300_000), nth=1), When(CALL, Answer(text="fine")))
     )
@@ -117,6 +117,8 @@ async def test_pb_005_over_the_limit_is_an_error_of_that_call() -> None:
         with pytest.raises(PeerError) as caught:
             await client.call("echo", {})
         assert caught.value.fault is Fault.TOO_LARGE
+        assert "300,000 bytes" in str(caught.value)
+        assert "200,000" in str(caught.value)
         assert caught.value.fate is Fate.ANSWERED
         assert text(await client.call("echo", {})) == "fine"
 
@@ -188,7 +190,7 @@ async def test_pb_011_bytes_that_are_no_utf_8() -> None:
         ),
     )
     async with client_of(server) as client:
-        with pytest.raises(PeerError, match=r"srv .* UTF-8") as caught:
+        with pytest.raises(PeerError, match=r"srv .* UTF-8 \(at byte \d+\)") as caught:
             await client.call("echo", {})
         assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.ANSWERED)
         assert text(await client.call("echo", {})) == "{}"
