@@ -251,18 +251,19 @@ class Gate:
             _must_be(timeout, (int, float), "timeout")
         if timeout is not None and not 0 < timeout < math.inf:
             raise LocalError("timeout must be a number of seconds over 0; None sets no bound")
+        make_id = self._runtime.make_id
+        # By position: names cost as much again for that many, and every call pays it.
         execution = Execution(
-            id=self._runtime.make_id(),
-            entry=self._entry,
-            bounds=self._bounds(snapshot),
-            attended=plan.attended,
-            environment=plan.environment,
-            session_id=plan.session_id,
+            make_id(),
+            self._entry,
+            self._bounds(snapshot),
+            plan.attended,
+            plan.environment,
+            plan.session_id,
         )
-        return Call(
-            self._runtime.make_id(), name, {} if arguments is None else arguments, execution,
-            timeout=timeout, progress=None if progress is None else guarded(progress),
-        )  # fmt: skip
+        told = None if progress is None else guarded(progress)
+        given: Mapping[str, Any] = {} if arguments is None else arguments
+        return Call(make_id(), name, given, execution, None, None, timeout, told)
 
     def __repr__(self) -> str:
         return f"<Gate on {self._runtime!r}>"

@@ -48,11 +48,15 @@ class Taken(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
         return [("digest", self.digest), ("fault", self.fault)]
 
 
-def take(arguments: object, key: bytes) -> Taken:
+def keyed(key: bytes) -> hashlib.blake2b:
+    """What the digests in records begin with: `key`, at most 64 bytes, hashed once for all."""
+    return hashlib.blake2b(digest_size=16, key=key)
+
+
+def take(arguments: object, digests: hashlib.blake2b) -> Taken:
     """Copy `arguments` deeply, so that what was decided and asked about is what runs (B-01).
 
-    Never raises: what is no JSON object comes back as a `fault`. `key` is for the digest, at
-    most 64 bytes.
+    Never raises: what is no JSON object comes back as a `fault`. `digests` is `keyed`.
     """
     try:
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
@@ -67,7 +71,9 @@ def take(arguments: object, key: bytes) -> Taken:
         )
     except (ValueError, OverflowError):
         return Taken({}, "", Violation("$", "holds a number that is too long to be sent"))
-    return Taken(value, hashlib.blake2b(data, digest_size=16, key=key).hexdigest())
+    digest = digests.copy()
+    digest.update(data)
+    return Taken(value, digest.hexdigest())
 
 
 def unmentioned(tool: Registered, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -99,24 +99,29 @@ class Briefing:
             self._bound = (snapshot, bind(self._rules, snapshot))
         registered = snapshot.get(call.name)
         unknowns: tuple[OpenUnknown, ...] = ()
-        if registered is not None and not replayable(registered):
-            unknowns = self._unknowns.find(scope_of(call.execution), call.name)
-        bound = self._bound[1]
-        subjects = NO_SUBJECTS
-        if registered is not None:
-            about, place = bound.about(registered.name), call.execution.environment
-            subjects = resolve(registered, about, call.arguments, place)
+        bound, execution = self._bound[1], call.execution
+        subjects, attended = NO_SUBJECTS, execution.attended
+        failed: Collection[str] = ()
+        if registered is None:
+            failed = self._failed()
+        else:
+            if not replayable(registered):
+                unknowns = self._unknowns.find(scope_of(execution), call.name)
+            about = bound.about(registered.name)
+            subjects = resolve(registered, about, call.arguments, execution.environment)
+        # By position: names cost as much again for that many, and every call pays it.
         return Facts(
-            rules=bound,
-            exempt=self._exempt,
-            answerers=self._asking.answerers(call.execution.attended),
-            unknowns=unknowns,
-            given=given,
-            fault=taken.fault,
-            failed=() if registered is not None else self._failed(),
-            subjects=subjects,
-            now=self._time(),
-            keeps=self._keeps and call.execution.attended,
+            bound,
+            self._exempt,
+            self._asking.answerers(attended),
+            (),
+            unknowns,
+            given,
+            taken.fault,
+            failed,
+            subjects,
+            self._time(),
+            self._keeps and attended,
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from lockgate.calls import refusals
-from lockgate.calls.arguments import Taken, copied_again, take
+from lockgate.calls.arguments import Taken, copied_again, keyed, take
 from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled
 from lockgate.calls.attempts import Attempts
 from lockgate.calls.briefing import Briefing
@@ -98,7 +98,7 @@ class Invoker:
         self._current = current
         self._time = time
         self._monotonic = monotonic
-        self._key = digest_key
+        self._digests = keyed(digest_key)
         self._default_timeout = default_timeout
 
     async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
@@ -110,7 +110,7 @@ class Invoker:
         The arguments are copied first: what is decided, asked about, recorded and run is that
         copy, whatever the caller does with its own.
         """
-        taken = take(call.arguments, self._key)
+        taken = take(call.arguments, self._digests)
         call = _with_arguments(call, taken)
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
@@ -125,7 +125,7 @@ class Invoker:
         With `any_arguments` it is about the tool, and the arguments are left aside. Raises
         `LockgateError` if what the session remembers can not be read.
         """
-        taken = take(call.arguments, self._key)
+        taken = take(call.arguments, self._digests)
         call = _with_arguments(call, taken)
         facts = self._briefing.facts(call, snapshot, taken)
         return explain(call, snapshot, facts, any_arguments=any_arguments)
@@ -154,7 +154,7 @@ class Invoker:
             raise LocalError("a ticket is answered by an approver, with True or False")
         stored = self._tickets.get(ticket)
         call = stored.call(within, environment, entry)
-        taken = take(call.arguments, self._key)
+        taken = take(call.arguments, self._digests)
         call = _with_arguments(call, taken)
         now = self._time()
         late = not now < stored.expires
@@ -183,15 +183,16 @@ class Invoker:
         """
         settled: Settled | Ask = verdict
         for _ in range(MAX_ROUNDS):
-            if ticket is not None and not isinstance(settled, Run):
-                self._keeping.use_up(ticket, settled)
-                ticket = None
-            if isinstance(settled, Ask):
-                settled = await self._ask(call, taken, snapshot, settled)
-            if isinstance(settled, Refuse):
-                return self._refused(call, taken, settled)
-            if isinstance(settled, Deferred):
-                return self._suspended(call, taken, settled)
+            if not isinstance(settled, Run):
+                if ticket is not None:
+                    self._keeping.use_up(ticket, settled)
+                    ticket = None
+                if isinstance(settled, Ask):
+                    settled = await self._ask(call, taken, snapshot, settled)
+                if isinstance(settled, Refuse):
+                    return self._refused(call, taken, settled)
+                if isinstance(settled, Deferred):
+                    return self._suspended(call, taken, settled)
             lane = settled.registered.lane
             if lane is not None and not self._lanes.take(lane):
                 settled = await self._in_turn(lane, call, taken, snapshot, settled)

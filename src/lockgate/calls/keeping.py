@@ -21,6 +21,7 @@ from lockgate.policy.approval import LASTING, Answer, AnswerBook, Question, Scop
 from lockgate.policy.grants import GrantBook, grant_of, session_of
 from lockgate.tools.tool import Declared
 
+_UNKNOWN: Final = Fate.UNKNOWN
 _log: Final = logging.getLogger("lockgate.calls")
 
 
@@ -116,7 +117,7 @@ class Keeping:
 
     def ended(self, call: Call, tool: Declared, fate: Fate, *, resumed: bool) -> None:
         """The call is over: what is not known of it stands open, unless it may run twice."""
-        opens = fate is Fate.UNKNOWN and not replayable(tool)
+        opens = fate is _UNKNOWN and not replayable(tool)
         if resumed or opens:
             unknown = self._unknown(call, tool)
             if resumed:

@@ -87,6 +87,8 @@ class AuditLog:
         self._chain = Chain(self._sealer)
         self._name: SegmentName | None = None
         self._descriptor: int | None = None
+        self._line = bytearray()
+        """The record that is being written: one piece of memory for all of them."""
         self._size = 0
         self._until = 0.0
         self._spoiled = False
@@ -98,10 +100,10 @@ class AuditLog:
         return None if self._name is None else self._directory / self._name.file
 
     def decision(self, record: DecisionRecord) -> None:
-        self._append(_encoded(record))
+        self._append(record)
 
     def outcome(self, record: OutcomeRecord) -> None:
-        self._append(_encoded(record))
+        self._append(record)
 
     def close(self) -> None:
         """Close the segment, note where it ended, and delete what was kept long enough.
@@ -113,18 +115,22 @@ class AuditLog:
             self._finish(self._name, descriptor)
             self._remove_old(self._time())
 
-    def _append(self, body: bytes) -> None:
+    def _append(self, record: DecisionRecord | OutcomeRecord) -> None:
+        line = self._line
+        try:
+            _ENCODER.encode_into(record, line)
+        except UnicodeEncodeError:
+            # Text that is no Unicode (half a surrogate pair) is kept as an escape: a call that
+            # could not be written down would leave no trace.
+            line[:] = _ENCODER.encode(_writable(msgspec.to_builtins(record)))
         descriptor = self._descriptor
         if descriptor is None or self._spoiled:
             descriptor = self._begin()
         elif self._size >= self._keeping.max_bytes or self._time() >= self._until:
             descriptor = self._next(descriptor)
-        self._write(descriptor, body)
-
-    def _write(self, descriptor: int, body: bytes) -> None:
-        line, mac = self._chain.seal(body)
+        mac = self._chain.seal_in(line)
         try:
-            whole_write(descriptor, line, self._writer)
+            whole_write(descriptor, bytes(line), self._writer)
         except OSError:
             # Half a line that could not be taken back: nothing may follow it in that file.
             self._spoiled = True
@@ -210,15 +216,6 @@ class AuditLog:
                 _log.info("%d audit segments were kept long enough and deleted", len(gone))
         except OSError as error:
             _log.warning("old audit segments were not deleted: %s", type(error).__name__)
-
-
-def _encoded(record: DecisionRecord | OutcomeRecord) -> bytes:
-    """One line. Text that is no Unicode (half a surrogate pair) is kept as an escape: a call that
-    could not be written down would leave no trace."""
-    try:
-        return _ENCODER.encode(record)
-    except UnicodeEncodeError:
-        return _ENCODER.encode(_writable(msgspec.to_builtins(record)))
 
 
 def _writable(value: Any) -> Any:

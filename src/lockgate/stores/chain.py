@@ -70,7 +70,7 @@ class Sealer:
         self.key_id = self.mac(b"", b"the name of this key").hex()[:16]
         """Says which key it was without giving it away."""
 
-    def mac(self, before: bytes, covered: bytes) -> bytes:
+    def mac(self, before: bytes, covered: bytes | bytearray) -> bytes:
         """The MAC of a line that follows one whose MAC is `before` (nothing before the first)."""
         inner = self._inner.copy()
         inner.update(before)
@@ -102,6 +102,14 @@ class Chain:
         covered = b'%b,"seq":%d' % (body[:-1], self._seq + 1)
         mac = self._sealer.mac(self._mac, covered)
         return b'%b,"mac":"%b"}\n' % (covered, mac.hex().encode()), mac
+
+    def seal_in(self, line: bytearray) -> bytes:
+        """`seal` in place: `line` is the JSON object and becomes the line. Its MAC."""
+        line.pop()
+        line += b',"seq":%d' % (self._seq + 1)
+        mac = self._sealer.mac(self._mac, line)
+        line += b',"mac":"%b"}\n' % mac.hex().encode()
+        return mac
 
     def take(self, mac: bytes) -> None:
         """The line of that MAC has been written."""

@@ -12,10 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.calls.arguments import MAX_DEPTH, NotJSON, call_digest, copied, copied_again, take
+from lockgate.calls.arguments import (
+    MAX_DEPTH,
+    NotJSON,
+    call_digest,
+    copied,
+    copied_again,
+    keyed,
+    take,
+)
 from lockgate.testing.tool import ScriptedTool
 
 KEY = b"0123456789abcdef"
+DIGESTS = keyed(KEY)
 
 SCALARS = (
     st.none()
@@ -34,7 +43,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), JSON))
 def test_a_copy_is_equal_and_shares_nothing(value: dict[str, Any]) -> None:
     """Whatever the caller does with its arguments later, the call's own are as they were."""
-    taken = take(value, KEY)
+    taken = take(value, DIGESTS)
     before = repr(taken.value)
     assert taken.fault is None
     assert taken.value == value
@@ -97,7 +106,7 @@ def test_what_only_looks_like_json_becomes_plain() -> None:
 )
 def test_what_is_no_json_is_told_with_its_place(value: object, path: str, words: str) -> None:
     """A fault names the place and the type, and never raises."""
-    fault = take(value, KEY).fault
+    fault = take(value, DIGESTS).fault
     assert fault is not None
     assert fault.path == path
     assert words in fault.message
@@ -108,7 +117,7 @@ def test_nesting_is_bounded() -> None:
     value: dict[str, Any] = {}
     for _ in range(3000):
         value = {"a": value}
-    fault = take(value, KEY).fault
+    fault = take(value, DIGESTS).fault
     assert fault is not None
     assert str(MAX_DEPTH) in fault.message
     with pytest.raises(NotJSON):
@@ -117,17 +126,17 @@ def test_nesting_is_bounded() -> None:
 
 def test_a_fault_does_not_hold_the_value() -> None:
     """What is wrong is told without what was given; the arguments are in no repr either."""
-    fault = take({"token": b"hunter2"}, KEY).fault
+    fault = take({"token": b"hunter2"}, DIGESTS).fault
     assert "hunter2" not in str(fault)
-    assert "hunter2" not in repr(take({"token": "hunter2"}, KEY))
+    assert "hunter2" not in repr(take({"token": "hunter2"}, DIGESTS))
 
 
 def test_the_digest_of_a_record_needs_its_key() -> None:
     """Without the key nobody can try out which arguments have a digest; order does not matter."""
-    one = take({"a": 1, "b": 2}, KEY).digest
-    assert take({"b": 2, "a": 1}, KEY).digest == one
-    assert take({"a": 1, "b": 2}, KEY[::-1]).digest != one
-    assert take({"a": 1, "b": 3}, KEY).digest != one
+    one = take({"a": 1, "b": 2}, DIGESTS).digest
+    assert take({"b": 2, "a": 1}, DIGESTS).digest == one
+    assert take({"a": 1, "b": 2}, keyed(KEY[::-1])).digest != one
+    assert take({"a": 1, "b": 3}, DIGESTS).digest != one
 
 
 EXACT = st.recursive(
@@ -154,6 +163,6 @@ def test_a_changed_definition_is_another_question() -> None:
 
 def test_a_number_that_can_not_be_written_is_a_fault() -> None:
     """Python writes no number of over 4300 digits; nothing is raised for one."""
-    fault = take({"n": 10**5000}, KEY).fault
+    fault = take({"n": 10**5000}, DIGESTS).fault
     assert fault is not None
     assert "too long" in fault.message
