@@ -29,14 +29,15 @@ from lockgate.mcp.protocol.elicitation import Action, ElicitAnswer, Elicitation
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.results import CallResult, ListedTool
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
+from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.schema.validate import compile_schema
 
 Context: TypeAlias = Mapping[str, Any]
-Scenario: TypeAlias = Callable[[str, Context], Awaitable[None]]
+Scenario: TypeAlias = Callable[[str, str, Context], Awaitable[None]]
 
 IDENTITY = ClientIdentity("lockgate", "conformance")
-PATIENCE = 20.0
-"""Seconds for an answer to the probe: dozens of clients and servers start at the same moment."""
+PATIENCE = 100.0
+"""Seconds for any answer: dozens of clients and servers start at the same moment, and log in."""
 SAMPLES: Mapping[str, Any] = {
     "string": "text",
     "integer": 3,
@@ -98,17 +99,18 @@ def arguments_of(tool: ListedTool) -> dict[str, Any]:
 
 @asynccontextmanager
 async def session_with(
-    url: str, person: Person | None = None
+    url: str, person: Person | None = None, tokens: TokenSource | None = None
 ) -> AsyncGenerator[ServerSession, None]:
     """A session with the server; closed afterwards."""
     person = person or Person()
-    transport = StreamableHttpTransport(HttpEndpoint(url), peer="suite", environ={})
+    transport = StreamableHttpTransport(HttpEndpoint(url), peer="suite", environ={}, tokens=tokens)
     services = person.services
     session = await connect(
         transport,
         peer="suite",
         client=IDENTITY,
         services=services,
+        request_timeout=PATIENCE,
         probe_patience=PATIENCE,
     )
     person.session = session
@@ -134,9 +136,14 @@ async def call(
     return await ToolClient(session).call(tool.name, arguments, headers=headers)
 
 
-async def call_everything(url: str, context: Context) -> None:
+async def call_everything(url: str, scenario: str, context: Context) -> None:
     """List the tools and call each of them; the calls of the context, where it has some."""
-    async with session_with(url) as session:
+    tokens = None
+    if scenario.startswith("auth/"):
+        from authorizing import tokens_for  # late: the SDK behind it takes a second to import
+
+        tokens = tokens_for(url, scenario, context)
+    async with session_with(url, tokens=tokens) as session:
         tools = {tool.name: tool for tool in await tools_of(session)}
         calls = cast("list[dict[str, Any]]", context.get("toolCalls", []))
         for wanted in calls:
@@ -146,13 +153,13 @@ async def call_everything(url: str, context: Context) -> None:
                 await call(session, tool, arguments_of(tool))
 
 
-async def list_only(url: str, context: Context) -> None:
+async def list_only(url: str, scenario: str, context: Context) -> None:
     """List the tools, with what a host does about their schemas; the server can do no more."""
     async with session_with(url) as session:
         await tools_of(session)
 
 
-async def use_every_method(url: str, context: Context) -> None:
+async def use_every_method(url: str, scenario: str, context: Context) -> None:
     """Make one request of each kind."""
     async with session_with(url) as session:
         for tool in await tools_of(session):
@@ -178,7 +185,7 @@ async def read_everything(session: ServerSession) -> None:
             await connection.ask(made)
 
 
-async def echo_schema(url: str, context: Context) -> None:
+async def echo_schema(url: str, scenario: str, context: Context) -> None:
     """Send a schema back as it was listed."""
     async with session_with(url) as session:
         tools = {tool.name: tool for tool in await tools_of(session)}
@@ -186,7 +193,7 @@ async def echo_schema(url: str, context: Context) -> None:
         await call(session, tools["json_schema_echo"], {"schema": seen})
 
 
-async def answer_questions(url: str, context: Context) -> None:
+async def answer_questions(url: str, scenario: str, context: Context) -> None:
     """Call what asks for input first, and something else while the first question is open."""
     person = Person()
     async with session_with(url, person) as session:
@@ -211,7 +218,7 @@ async def main(url: str, environ: Mapping[str, str]) -> None:
     """Run the scenario of the environment against `url`."""
     name = environ.get("MCP_CONFORMANCE_SCENARIO", "")
     context = cast("Context", json.loads(environ.get("MCP_CONFORMANCE_CONTEXT", "{}")))
-    await SCENARIOS.get(name, call_everything)(url, context)
+    await SCENARIOS.get(name, call_everything)(url, name, context)
 
 
 if __name__ == "__main__":

@@ -180,6 +180,7 @@ class _Negotiator:
         loop = asyncio.get_running_loop()
         bound = self._connection.request_timeout
         if isinstance(step, Probe):
+            await self._forget()  # one that was left open is asked again
             self._reached(Event.PROBE)
             # It stays open when initialize follows, so it may take as long as both.
             asking = self._ask(

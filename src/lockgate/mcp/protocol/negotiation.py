@@ -163,6 +163,7 @@ class _Do(enum.Enum):
     NOTE = enum.auto()
     WAIT = enum.auto()
     FALL_BACK_OR_REFUSED = enum.auto()
+    FALL_BACK_OR_PROBE = enum.auto()
     FOREIGN = enum.auto()
     NO_VERSION = enum.auto()
     WRONG_ERA = enum.auto()
@@ -199,7 +200,7 @@ TABLE: Mapping[tuple[Stage, Found, Common | None], _Do] = {
     (_I, Found.UNSUPPORTED, Common.LEGACY): _Do.INITIALIZE_NAMED,
     (_I, Found.UNSUPPORTED, Common.FOREIGN): _Do.FOREIGN,
     (_I, Found.UNSUPPORTED, Common.NOTHING): _Do.FALL_BACK_OR_REFUSED,
-    (_I, Found.MODERN_ERROR, _ANY): _Do.FALL_BACK_OR_REFUSED,
+    (_I, Found.MODERN_ERROR, _ANY): _Do.FALL_BACK_OR_PROBE,
     (_I, Found.ERROR, _ANY): _Do.FALL_BACK_OR_REFUSED,
     (_I, Found.MALFORMED, _ANY): _Do.MALFORMED,
     (_I, Found.SILENT, _ANY): _Do.SILENT,
@@ -264,8 +265,12 @@ def advance(now: Negotiation, finding: Finding) -> tuple[Negotiation, Step]:
             return _initialize(now, new_link=True)
         case _Do.NOTE, _:
             return msgspec.structs.replace(now, heard=named), Wait()
-        case _Do.FALL_BACK_OR_REFUSED, _ if now.heard is not None:
+        case ((_Do.FALL_BACK_OR_REFUSED | _Do.FALL_BACK_OR_PROBE), _) if now.heard is not None:
             return now, Use(now.heard)
+        case _Do.FALL_BACK_OR_PROBE, _ if not now.retried:
+            # It is modern, and was only slow to answer the probe, or remembered for what it was.
+            modern = _newest(now.revisions, Era.MODERN)
+            return Negotiation(_P, modern, retried=True, revisions=now.revisions), Probe(modern)
         case _Do.WAIT, _:
             return now, Wait()
         case _:
@@ -281,6 +286,7 @@ _REASONS: Mapping[_Do, str] = {
     _Do.WRONG_ERA: "answered initialize with protocol version {theirs}, which has no initialize",
     _Do.REFUSED: "refuses protocol version {offered}: {detail}",
     _Do.FALL_BACK_OR_REFUSED: "refuses to be initialized with {offered}: {detail}",
+    _Do.FALL_BACK_OR_PROBE: "refuses to be initialized with {offered}: {detail}",
     _Do.MALFORMED: "answered initialize with something that can not be read: {detail}",
     _Do.SILENT: "did not answer initialize in time",
     _Do.INITIALIZE_ANEW_OR_EXITED: "ended before it answered initialize",

@@ -80,6 +80,17 @@ async def test_a_modern_refusal_is_not_taken_for_an_old_server(code: int) -> Non
         assert server.told("initialize") == []
 
 
+async def test_a_modern_server_that_is_slow_at_first_is_found_to_be_modern() -> None:
+    """It answers no probe in time and refuses to be initialized: it is probed once more."""
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": -32020, "message": "no version"}}
+    async with HttpServer(ScriptedServer()) as server:
+        server.on(stall(), message="server/discover", nth=1)
+        server.on(status(400, body), message="initialize")
+        async with connected(server, None) as session:
+            assert session.revision.modern
+        assert len(server.told("server/discover")) == 2
+
+
 @pytest.mark.parametrize(
     ("code", "fault"),
     [(401, Fault.UNAUTHORIZED), (403, Fault.UNAUTHORIZED), (429, Fault.RATE_LIMITED)],

@@ -207,6 +207,16 @@ def test_other_modern_errors_are_final(code: int) -> None:
     assert str(code) in step.message
 
 
+@pytest.mark.parametrize("code", [-32020, -32021])
+def test_a_server_that_refuses_to_be_initialized_as_only_modern_ones_do_is_probed(
+    code: int,
+) -> None:
+    """It was slow to answer the first probe, such as one that waited for credentials; once."""
+    silent = Finding(Found.SILENT)
+    assert walk(silent, refused(code)) == Probe(LATEST_MODERN)
+    assert isinstance(walk(silent, refused(code), silent, refused(code)), GiveUp)
+
+
 @pytest.mark.parametrize(
     "finding",
     [refused(-32603), Finding(Found.MALFORMED, detail="null"), Finding(Found.SILENT)],
