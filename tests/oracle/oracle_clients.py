@@ -13,6 +13,7 @@ from typing import Any, TextIO, TypeAlias
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.sse import sse_client
 from mcp_types import CallToolResult
+from pydantic import ValidationError
 
 from lockgate.cli.results import result_data
 from lockgate.mcp.client.connect import connect
@@ -103,6 +104,9 @@ async def by_sdk(endpoint: Endpoint, era: Era, calls: Sequence[Call]) -> Seen:
                 result = await client.call_tool(name, dict(arguments))
             except MCPError as error:
                 answers.append({"error": error.code})
+                continue
+            except ValidationError:
+                answers.append({"error": "not valid"})
                 continue
             assert isinstance(result, CallToolResult)
             content = [_plain(block) for block in result.content]
