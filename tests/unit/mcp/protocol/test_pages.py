@@ -93,10 +93,11 @@ def test_no_more_are_looked_at_than_are_wanted(kind: tuple[Read, str, str]) -> N
     assert (len(page.entries), page.beyond) == (4, 5)
 
 
-MEMBERS = (
-    "resources resourceTemplates prompts uri uriTemplate name contents messages role content text "
-    "blob type arguments required nextCursor ttlMs completion values total hasMore annotations"
-).split()
+MEMBERS = [
+    *("resources", "resourceTemplates", "prompts", "uri", "uriTemplate", "name", "contents"),
+    *("messages", "role", "content", "text", "blob", "type", "arguments", "required"),
+    *("nextCursor", "ttlMs", "completion", "values", "total", "hasMore", "annotations"),
+]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
