@@ -179,6 +179,9 @@ class BeforeIt:
     def refused(self, request: RequestId, answer: Failure) -> None:
         self._receiver.refused(request, answer)
 
+    def noticed(self, error: PeerError) -> None:
+        self._receiver.noticed(error)
+
     def closed(self, error: PeerError) -> None:
         self._receiver.closed(error)
 

@@ -57,22 +57,26 @@ def make_manager(
         endpoint = settings.endpoint
         # Late: both bring the HTTP library along, which nobody needs without such a server.
         if isinstance(endpoint, SseEndpoint):
+            from lockgate.mcp.transport.http_pool import connecting
             from lockgate.mcp.transport.legacy_sse import OPENING, LegacySseTransport
 
             return LegacySseTransport(
                 endpoint,
                 peer=settings.name,
                 environ=environ,
+                connect=connecting(settings.request_timeout),
                 opening=min(OPENING, settings.request_timeout),
                 hidden=hidden(settings),
             )
         if isinstance(endpoint, HttpEndpoint):
+            from lockgate.mcp.transport.http_pool import connecting
             from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 
             return StreamableHttpTransport(
                 endpoint,
                 peer=settings.name,
                 environ=environ,
+                connect=connecting(settings.request_timeout),
                 hidden=hidden(settings),
             )
         return StdioTransport(

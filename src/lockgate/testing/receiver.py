@@ -26,6 +26,8 @@ class RecordingReceiver:
         """What `failed` was told of each request, the first time."""
         self.refusals: dict[RequestId, Failure] = {}
         """What `refused` was told of each request, the first time."""
+        self.notices: list[PeerError] = []
+        """What `noticed` was told."""
         self.late = 0
         """Calls that came after `closed`."""
         self._read = 0
@@ -51,6 +53,11 @@ class RecordingReceiver:
     def refused(self, request: RequestId, answer: Failure) -> None:
         """See `Receiver.refused`."""
         self.refusals.setdefault(request, answer)
+        self._tell()
+
+    def noticed(self, error: PeerError) -> None:
+        """See `Receiver.noticed`."""
+        self.notices.append(error)
         self._tell()
 
     def closed(self, error: PeerError) -> None:
@@ -117,6 +124,13 @@ class RecordingReceiver:
             while not self.errors:
                 await self._wait()
         return self.errors[0]
+
+    async def notice(self, *, timeout: float = PATIENCE) -> PeerError:
+        """What was noticed first, as soon as something is. Raises TimeoutError."""
+        async with asyncio.timeout(timeout):
+            while not self.notices:
+                await self._wait()
+        return self.notices[0]
 
     async def _wait(self) -> None:
         self._news.clear()

@@ -82,7 +82,7 @@ class Pool:
         system's resolver by default. See the constants for the others."""
         self._sockets = Sockets()
         self._connector = aiohttp.TCPConnector(
-            resolver=_Resolver(lookup or SystemLookup()),
+            resolver=_Resolver(lookup or SystemLookup(), connect),
             socket_factory=self._sockets.make,
             ssl=True if tls is None else tls,
             keepalive_timeout=idle,
@@ -90,6 +90,7 @@ class Pool:
             ttl_dns_cache=60,
         )
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=connect)
+        self._within = connect
         self._to_proxy: dict[str, str] = {}
         if proxy is not None and proxy.authorization is not None:
             self._to_proxy["Proxy-Authorization"] = proxy.authorization
@@ -103,7 +104,7 @@ class Pool:
 
         Cancelled, there is none. Raises `HttpFailure`, always of the stage CONNECTING.
         """
-        with _connecting():
+        with _connecting(self._within):
             origin = head.target.origin
             way = self._ways.get(origin) or self._way(origin)
             return await self._connector.connect(way, [], self._timeout)
@@ -180,12 +181,12 @@ def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
 
 
 @contextmanager
-def _connecting() -> Generator[None, None, None]:
+def _connecting(within: float) -> Generator[None, None, None]:
     """Turn what the HTTP library and the system raise about connecting into `HttpFailure`."""
     try:
         yield
     except TimeoutError:
-        what = f"accepted no connection within {CONNECT:g} s"
+        what = f"accepted no connection within {within:g} s"
         raise HttpFailure(Stage.CONNECTING, Trouble.TIMEOUT, what) from None
     except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
         what = f"could not prove who it is: {_certificate_fault(error)}"
@@ -224,13 +225,14 @@ def _unreachable(error: OSError) -> str:
 class _Resolver(AbstractResolver):
     """The system's resolver in a thread that nothing waits for at the end."""
 
-    def __init__(self, lookup: Lookup) -> None:
+    def __init__(self, lookup: Lookup, within: float) -> None:
         self._lookup = lookup
+        self._within = within
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        async with asyncio.timeout(CONNECT):
+        async with asyncio.timeout(self._within):
             found = await self._lookup(host)
         return [
             ResolveResult(

@@ -61,6 +61,9 @@ class Wrapper:
     def oversized(self, head: bytes, size: int, limit: int) -> None:
         self.receiver.oversized(head, size, limit)
 
+    def noticed(self, error: PeerError) -> None:
+        self.receiver.noticed(error)
+
     def closed(self, error: PeerError) -> None:
         self.receiver.closed(error)
 

@@ -76,7 +76,8 @@ class Connection:
         concerns = {PROGRESS: self._pending.progressed, MESSAGE: ServerLog(journal)}
         handlers = {method: self._serving(method, services) for method in services.methods}
         self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal, concerns)
-        self._receiver = FrameReceiver(journal, self._pending, self._inbound, self._lost)
+        told = (self._lost, self._noticed)
+        self._receiver = FrameReceiver(journal, self._pending, self._inbound, *told)
         self._dialect: Dialect | None = None
         self._renewal: Renewal | None = None
         """For revisions that have sessions, which a server may forget."""
@@ -300,6 +301,25 @@ class Connection:
             reason = self._failures.closed(f"the transport failed: {type(error).__name__}")
         finally:
             self._end(reason or self._failures.closed())
+
+    @property
+    def lingers(self) -> bool:
+        """Whether its server is not there, and what is under way may be answered all the same."""
+        return self._link is None and len(self._pending) > 0
+
+    async def settled(self, within: float) -> None:
+        """Wait until what is under way was answered or given up, at most so many seconds."""
+        if answers := self._pending.answers:
+            await asyncio.wait(answers, timeout=within)
+
+    def _noticed(self, error: PeerError) -> None:
+        """See `Receiver.noticed`. Of a server that is not there, nothing new is asked."""
+        if isinstance(error, SessionEnded):
+            if self._renewal is not None and self._link is not None:
+                self._renewal.begin()
+        elif self._dialect is not None and self._link is not None:
+            self._link, self._reason = None, error
+            self._gone.set()
 
     def _lost(self, error: PeerError) -> None:
         """The link is gone: tell everyone who waits, and let the owner clean up."""

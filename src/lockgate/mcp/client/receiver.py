@@ -23,7 +23,7 @@ from lockgate.mcp.protocol.salvage import addressee
 class FrameReceiver:
     """The `Receiver` of one connection. Never raises, whatever arrives."""
 
-    __slots__ = ("_inbound", "_journal", "_lost", "_pending", "batches")
+    __slots__ = ("_inbound", "_journal", "_lost", "_noticed", "_pending", "batches")
 
     def __init__(
         self,
@@ -31,12 +31,14 @@ class FrameReceiver:
         pending: PendingRequests,
         inbound: Inbound,
         lost: Callable[[PeerError], None],
+        noticed: Callable[[PeerError], None],
     ) -> None:
-        """`lost` is told once, when the link is gone."""
+        """`lost` is told once, when the link is gone; `noticed` what is found out before that."""
         self._journal = journal
         self._pending = pending
         self._inbound = inbound
         self._lost = lost
+        self._noticed = noticed
         self.batches = False
         """Whether a frame may be an array of messages, by the agreed revision."""
 
@@ -70,6 +72,10 @@ class FrameReceiver:
     def refused(self, request: RequestId, answer: Failure) -> None:
         """An error without the id of its request, which the transport knows."""
         self._pending.refused(Failure(request, answer.code, answer.message, answer.data))
+
+    def noticed(self, error: PeerError) -> None:
+        """The server is not there, or knows the session no more; the link goes on."""
+        self._noticed(error)
 
     def closed(self, error: PeerError) -> None:
         """The link is gone."""

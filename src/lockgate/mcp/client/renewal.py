@@ -55,12 +55,7 @@ class Renewal:
         """
         if generation != self.generation:
             return
-        opening = self._opening
-        if opening is None:
-            name = f"lockgate {self._speaker.peer} opens a new session"
-            opening = asyncio.get_running_loop().create_task(self._open(), name=name)
-            opening.add_done_callback(self._done)
-            self._opening = opening
+        opening = self.begin()
         await asyncio.wait((opening,))
         if opening.cancelled():
             raise self._failed("the connection was closed", Fault.CLOSED)
@@ -69,6 +64,16 @@ class Renewal:
             raise self._failed(str(error), error.fault)
         if error is not None:
             raise error
+
+    def begin(self) -> asyncio.Task[None]:
+        """Open a new session, unless that is under way; whether anybody waits for it or not."""
+        opening = self._opening
+        if opening is None:
+            name = f"lockgate {self._speaker.peer} opens a new session"
+            opening = asyncio.get_running_loop().create_task(self._open(), name=name)
+            opening.add_done_callback(self._done)
+            self._opening = opening
+        return opening
 
     def end(self) -> None:
         """Give up whatever is under way."""

@@ -188,8 +188,32 @@ class ServerHolder:
         finally:
             self._subscription = None
             if session is not None:
-                closing = _closed(keepers, session)
-                await outlast(asyncio.get_running_loop().create_task(closing))
+                ending = self._ended(keepers, session)
+                await outlast(asyncio.get_running_loop().create_task(ending))
+
+    async def _ended(self, keepers: Sequence[asyncio.Task[None]], session: ServerSession) -> None:
+        """End what goes on beside a connection, then the connection. Bounded."""
+        for task in keepers:
+            task.cancel()
+        if keepers:
+            await asyncio.wait(keepers)
+        if not session.connection.lingers or self.state is not ServerState.RECONNECTING:
+            await session.close()
+            return
+        closing = asyncio.get_running_loop().create_task(self._lingered(session))
+        self._tasks.append(closing)
+        closing.add_done_callback(self._tasks.remove)
+        await asyncio.sleep(0)  # so that it has begun, and closes however soon it is cancelled
+
+    async def _lingered(self, session: ServerSession) -> None:
+        """Close a connection to a server that can not be reached any more once what is under way on
+        it was answered or given up; the next try does not wait for that."""
+        settings = self.settings
+        try:
+            within = max(settings.request_timeout, settings.progress_extends or 0.0)
+            await session.connection.settled(within)
+        finally:
+            await session.close()
 
     async def _connected(self) -> ServerSession:
         means = self._means
@@ -204,6 +228,7 @@ class ServerHolder:
             hidden=self.hidden,
         )
         self.condition.connected()
+        session.connection.renewed.append(self._renewed)
         return session
 
     def _late(self, limit: float | None) -> PeerError:
@@ -248,7 +273,7 @@ class ServerHolder:
 
     def _renewed(self) -> None:
         """It has a new session, and may be another server; one whose list is unread is asked."""
-        if self.state is ServerState.READY and not self.catalogue.unread:
+        if not self.catalogue.unread:
             self.catalogue.announce()
 
     def _hear(self, server: str, method: str, params: Any) -> None:
@@ -332,15 +357,6 @@ Adopt: TypeAlias = Callable[[ServerHolder], str | None]
 
 async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
     await asyncio.wait(tasks)
-
-
-async def _closed(keepers: Sequence[asyncio.Task[None]], session: ServerSession) -> None:
-    """End what goes on beside a connection, then the connection. Bounded."""
-    for task in keepers:
-        task.cancel()
-    if keepers:
-        await asyncio.wait(keepers)
-    await session.close()
 
 
 async def _until_gone(session: ServerSession) -> PeerError:

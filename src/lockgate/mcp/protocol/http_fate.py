@@ -75,6 +75,36 @@ ODD: Final[Mapping[Odd, Verdict]] = {
 }
 
 
+class Absence(enum.Enum):
+    """What a failure says about whether the server is there at all."""
+
+    NONE = "none"
+    """Nothing: somebody is there, or has been until now."""
+    SIGN = "sign"
+    """It may not be; several in a row tell."""
+    PROOF = "proof"
+    """Nobody can be reached."""
+
+
+def absence(stage: Stage, trouble: Trouble) -> Absence:
+    """What an exchange that was stopped on its way says. A time that ran out while the answer was
+    waited for says nothing: what was asked may take long."""
+    if stage is Stage.CONNECTING and trouble is not Trouble.CLOSED:
+        return Absence.PROOF
+    hung_up = trouble is Trouble.CLOSED
+    unheard = stage in (Stage.CONNECTING, Stage.WRITING, Stage.WAITING)
+    return Absence.SIGN if hung_up and unheard else Absence.NONE
+
+
+_GATEWAY: Final = frozenset({502, 503, 504})
+"""What stands before a server says this when it does not get through to it."""
+
+
+def absence_by_status(status: int) -> Absence:
+    """What a status says. A server that fails (500) is there."""
+    return Absence.SIGN if status in _GATEWAY else Absence.NONE
+
+
 def by_status(status: int) -> Verdict:
     """What a status says that is no success and came without a usable JSON-RPC error.
 

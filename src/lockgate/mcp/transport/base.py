@@ -55,6 +55,15 @@ class Receiver(Protocol):
         """
         ...
 
+    def noticed(self, error: PeerError) -> None:
+        """Something about the server was found out, and the link goes on.
+
+        For transports whose link does not end with its server. `SessionEnded`: without a request
+        that could be told so, its session was found to be over. Any other error: the server is not
+        there; answers to what is under way may still come. May be called while something is sent.
+        """
+        ...
+
     def closed(self, error: PeerError) -> None:
         """The last call: the link is gone, and why. Made exactly once, also after `Link.close`."""
         ...

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import Final
 
-from lockgate.errors import PeerError
+from lockgate.errors import Fate, PeerError
 from lockgate.mcp.protocol.framing import Oversized, excerpt
 from lockgate.mcp.protocol.http_fate import TOO_LARGE, Odd, answers
 from lockgate.mcp.protocol.jsonrpc import (
@@ -23,6 +23,7 @@ from lockgate.mcp.protocol.sse import MESSAGE, EventStream
 from lockgate.mcp.transport.base import Receiver, SessionEnded
 from lockgate.mcp.transport.http_wire import EVENTS, JSON, HttpWire
 from lockgate.mcp.transport.http_words import one_line, summary
+from lockgate.mcp.transport.presence import Presence
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure
 from lockgate.web.sent import Sent
@@ -52,23 +53,54 @@ class Elsewhere(Exception):
 class Posting:
     """Sends messages, and hands on what comes back on their own streams."""
 
-    def __init__(self, wire: HttpWire, receiver: Receiver, limit: int) -> None:
+    def __init__(self, wire: HttpWire, receiver: Receiver, limit: int, presence: Presence) -> None:
         """`limit`: bytes that one frame may have."""
         self._wire = wire
+        self._presence = presence
         self._receiver = receiver
         self._limit = limit
+        self._loop = asyncio.get_running_loop()
+        self._beginning: set[asyncio.Timeout] = set()
+        """Of those who wait for a connection, what cuts that short."""
 
     async def begin(self, message: Outgoing) -> tuple[Sent, str | None]:
         """Write a message; what was written, and the session that it belongs to.
 
-        Raises `PeerError` (NOT_SENT).
+        Waits for a connection, and no longer than until `leave`. Raises `PeerError` (NOT_SENT).
         """
         wire = self._wire
         session = None if message.handling is Handling.OPENS_SESSION else wire.session
+        beginning = asyncio.timeout(None)
         try:
-            return await wire.send(message, session), session
+            async with beginning:
+                self._beginning.add(beginning)
+                return await wire.send(message, session), session
+        except TimeoutError:
+            raise wire.closed(Fate.NOT_SENT, text="nothing was sent: ") from None
         except HttpFailure as failure:
-            raise wire.broken(failure) from None
+            raise self._presence.broken(failure) from None
+        finally:
+            self._beginning.discard(beginning)
+
+    def leave(self) -> None:
+        """Begin nothing any more."""
+        self._wire.left = True
+        for beginning in self._beginning:
+            beginning.reschedule(self._loop.time() - 1)
+
+    async def accepted(self, message: Outgoing, sent: Sent) -> None:
+        """Returns when a message was accepted whose answer comes on another stream, or when that
+        answer was a refusal. Raises `PeerError` with its fate."""
+        wire = self._wire
+        try:
+            answer = await wire.answered(sent, message, None)
+            self._presence.heard(answer.status)
+            if 200 <= answer.status < 300:
+                await wire.beginning(answer)  # whatever it is
+            else:
+                await self._refused(answer, message, None, look=False)
+        except HttpFailure as failure:
+            raise self._presence.broken(failure) from None
 
     async def finish(self, message: Outgoing, sent: Sent, session: str | None) -> None:
         """Returns when a request was answered, or anything else accepted.
@@ -79,6 +111,7 @@ class Posting:
         opens = handling is Handling.OPENS_SESSION
         try:
             answer = await wire.answered(sent, message, session)
+            self._presence.heard(answer.status)
             try:
                 if not 200 <= answer.status < 300:
                     await self._refused(answer, message, session)
@@ -92,7 +125,7 @@ class Posting:
             finally:
                 answer.close()
         except HttpFailure as failure:
-            raise wire.broken(failure) from None
+            raise self._presence.broken(failure) from None
 
     # -------------------------------------------------------------- answers
 
@@ -207,8 +240,11 @@ class Posting:
 
     # -------------------------------------------------------------- refusals
 
-    async def _refused(self, answer: Answer, message: Outgoing, session: str | None) -> None:
-        """A status that is no success: whose answer it is, or what error it means."""
+    async def _refused(
+        self, answer: Answer, message: Outgoing, session: str | None, *, look: bool = True
+    ) -> None:
+        """A status that is no success: whose answer it is, or what error it means; with a `look` at
+        what else is there, where that may be the reason."""
         wire = self._wire
         data = await wire.beginning(answer)
         said = decode(data) if data.lstrip()[:1] == b"{" else None
@@ -226,11 +262,13 @@ class Posting:
         told = summary(answer.media_type, data)
         if failure is not None:
             told = f"an error: {one_line(failure.message)} ({failure.code})"
-        if message.handling is Handling.OPENS_SESSION and answer.status in (400, 404, 405):
+        opens = message.handling is Handling.OPENS_SESSION
+        if look and opens and answer.status in (400, 404, 405):
             told += await self._what_else()
         if request is None and message.method is not None:
             told += f"; that was the answer to {message.method}"
-        raise wire.refused(answer.status, told, answer)
+        error = wire.refused(answer.status, told, answer)
+        raise self._presence.refused(answer.status, error)
 
     async def _what_else(self) -> str:
         """What is at an address that does not take the first message, where that can be told."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import Final
 
 from lockgate.errors import PeerError
@@ -17,6 +18,7 @@ from lockgate.mcp.protocol.jsonrpc import RequestId
 from lockgate.mcp.protocol.sse import EventStream
 from lockgate.mcp.transport.http_exchange import Elsewhere, Posting
 from lockgate.mcp.transport.http_wire import EVENTS, HttpWire
+from lockgate.mcp.transport.presence import Presence
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure
 
@@ -30,11 +32,29 @@ LONGEST_PAUSE: Final = 30.0
 """Seconds; a server that wants to be left alone for longer is asked after this."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """Why nothing is heard any more that a server says unasked."""
+
+    why: str
+    """The end of a sentence; may be empty."""
+    session: str | None
+    """The session that was found to be over; None if none was."""
+
+
 class Streams:
     """Asks for streams of one link."""
 
-    def __init__(self, wire: HttpWire, posting: Posting, limit: int, pause: float = PAUSE) -> None:
+    def __init__(
+        self,
+        wire: HttpWire,
+        posting: Posting,
+        limit: int,
+        presence: Presence,
+        pause: float = PAUSE,
+    ) -> None:
         self._wire = wire
+        self._presence = presence
         self._posting = posting
         self._limit = limit
         self._pause = pause
@@ -51,7 +71,7 @@ class Streams:
             what = f"broke off in the middle of the answer, and does not take it up again{refused}"
             raise self._wire.odd(Odd.NO_ANSWER, what) from None
 
-    async def listen(self, asked: asyncio.Event) -> str:
+    async def listen(self, asked: asyncio.Event) -> Unheard:
         """Hand on what the server says unasked, until it ends that for good; returns why.
 
         `asked` is set once the first stream is there, or is not to be had.
@@ -60,10 +80,10 @@ class Streams:
             await self._follow(None, None, None, asked)
         except _Refused as refused:
             logger.debug("%s: no stream of its own%s", self._wire.peer, refused)
-            return str(refused)
+            return Unheard(str(refused), refused.session)
         finally:
             asked.set()
-        return ""
+        return Unheard("", None)
 
     async def _follow(
         self,
@@ -74,21 +94,26 @@ class Streams:
     ) -> None:
         """Ask again and again; returns when `request` was answered, raises `_Refused`."""
         idle, first = 0, request is None
+        had: str | None = None
+        """The session in which a stream was had before."""
         while True:
             if not first:
                 await asyncio.sleep(self._patience(retry, idle))
             first = False
             stream = EventStream(self._limit)
             brought = False
+            session = self._wire.session
             try:
-                answer = await self._opened(last_id)
+                answer = await self._opened(last_id, had)
                 if asked is not None:
                     asked.set()
                 if answer is not None:
+                    had = session
                     brought, found = await self._read(answer, stream, request)
                     if found:
                         return
-            except HttpFailure:
+            except HttpFailure as failure:
+                self._presence.broken(failure)
                 if asked is not None:
                     asked.set()  # it counts as one that brought nothing
             last_id = stream.last_id or last_id
@@ -97,19 +122,26 @@ class Streams:
             if idle >= TRIES:
                 raise _Refused(f": {TRIES} streams in a row ended without an event")
 
-    async def _opened(self, last_id: str | None) -> Answer | None:
-        """A stream; None if the server could not give one just now. Raises `_Refused`."""
+    async def _opened(self, last_id: str | None, had: str | None) -> Answer | None:
+        """A stream; None if the server could not give one just now. Raises `_Refused`.
+
+        `had` is a session that had a stream before: where it has none any more, it is over. A
+        server that never has any may say 404 in the place of 405.
+        """
+        session = self._wire.session
         try:
             answer = await self._wire.get(last_id)
         except PeerError as error:  # a redirect that is not followed
             raise _Refused(f": {error}") from None
+        self._presence.heard(answer.status)
         if answer.status == 200 and answer.media_type == EVENTS:
             return answer
         answer.close()
+        over = session if answer.status == 404 and session == had else None
         if answer.status == 429 or answer.status >= 500:
             return None
         kind = f" ({answer.media_type})" if answer.status == 200 else ""
-        raise _Refused(f": the answer to GET was {answer.status}{kind}")
+        raise _Refused(f": the answer to GET was {answer.status}{kind}", over)
 
     async def _read(
         self, answer: Answer, stream: EventStream, request: RequestId | None
@@ -139,3 +171,8 @@ class Streams:
 
 class _Refused(Exception):
     """There is no stream to be had. The text is the end of a sentence."""
+
+    def __init__(self, text: str, session: str | None = None) -> None:
+        super().__init__(text)
+        self.session = session
+        """What is over, as that tells."""

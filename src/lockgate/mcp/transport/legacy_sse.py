@@ -16,20 +16,20 @@ from typing import Any, Final
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.endpoint import SseEndpoint
 from lockgate.mcp.protocol.framing import LIMIT, Oversized
-from lockgate.mcp.protocol.http_fate import answers
-from lockgate.mcp.protocol.jsonrpc import Failure, Handling, Outgoing, RequestId, decode
+from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
 from lockgate.mcp.protocol.sse import MESSAGE, Arrived, EventStream
 from lockgate.mcp.transport.base import Link, OnlyHandshakes, Receiver
+from lockgate.mcp.transport.http_exchange import Posting
 from lockgate.mcp.transport.http_pool import pool_for
 from lockgate.mcp.transport.http_wire import HttpWire
-from lockgate.mcp.transport.http_words import summary
+from lockgate.mcp.transport.presence import Presence
 from lockgate.mcp.transport.sse_opening import Opened, open_stream
 from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
 from lockgate.web.answer import Answer
 from lockgate.web.failure import HttpFailure
-from lockgate.web.pool import Pool
+from lockgate.web.pool import CONNECT, Pool
 from lockgate.web.sent import Sent
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ class LegacySseTransport(OnlyHandshakes):
         environ: Mapping[str, str],
         frame_limit: int = LIMIT,
         opening: float = OPENING,
+        connect: float = CONNECT,
         hidden: Iterable[str] = (),
         tokens: TokenSource | None = None,
     ) -> None:
@@ -62,6 +63,7 @@ class LegacySseTransport(OnlyHandshakes):
         self._environ = environ
         self._frame_limit = frame_limit
         self._opening = opening
+        self._connect = connect
         self._tokens = tokens
         learned = None if tokens is None else tokens.learned
         self._hidden = Hidden((*endpoint.secrets(), *hidden), learned)
@@ -79,7 +81,7 @@ class LegacySseTransport(OnlyHandshakes):
 
     @asynccontextmanager
     async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        pool = pool_for(self._endpoint, self._peer, self._environ)
+        pool = pool_for(self._endpoint, self._peer, self._environ, self._connect)
         link: _SseLink | None = None
         opened: Opened | None = None
         try:
@@ -88,7 +90,7 @@ class LegacySseTransport(OnlyHandshakes):
             opened = await open_stream(wire, stream, self._opening)
             endpoint = opened.endpoint_of(self._endpoint)
             posting = HttpWire(endpoint, self._peer, pool, self._hidden, self._tokens)
-            link = _SseLink(posting, receiver, opened, stream)
+            link = _SseLink(posting, receiver, opened, stream, self._frame_limit)
             yield link
         finally:
             if link is not None:
@@ -101,17 +103,21 @@ class _SseLink:
     """The link: a task that reads the stream, and one for each message on its way."""
 
     def __init__(
-        self, wire: HttpWire, receiver: Receiver, opened: Opened, stream: EventStream
+        self,
+        wire: HttpWire,
+        receiver: Receiver,
+        opened: Opened,
+        stream: EventStream,
+        limit: int,
     ) -> None:
         self._wire = wire
+        self._posting = Posting(wire, receiver, limit, Presence(wire, receiver))
         self._receiver = receiver
         self._place = opened.place
         self._stream = stream
         self._loop = asyncio.get_running_loop()
         self._posts: dict[RequestId, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._beginning: set[asyncio.Timeout] = set()
-        """Of those who wait for a connection, what cuts that short."""
         self._ended: str | None = None
         """Why nothing is sent any more."""
         self._start(self._read(opened.answer, opened.rest))
@@ -127,7 +133,7 @@ class _SseLink:
         """See `Link.send`. Waits for a connection, and no longer unless nothing may overtake."""
         if self._ended is not None:
             raise self._wire.closed(Fate.NOT_SENT, text=f"nothing was sent: {self._ended}: ")
-        sent = await self._begin(message)
+        sent, _ = await self._posting.begin(message)
         task = self._start(self._accepted(message, sent))
         # Cancelled, it may not even have begun to wait for what the server says.
         task.add_done_callback(lambda _: sent.drop())
@@ -142,20 +148,6 @@ class _SseLink:
             if task.cancelled():
                 raise self._wire.closed(Fate.UNKNOWN)
             task.result()
-
-    async def _begin(self, message: Outgoing) -> Sent:
-        """Write a message, unless the link ends before there is a connection for it."""
-        beginning = asyncio.timeout(None)
-        try:
-            async with beginning:
-                self._beginning.add(beginning)
-                return await self._wire.send(message, None)
-        except TimeoutError:
-            raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ") from None
-        except HttpFailure as failure:
-            raise self._wire.broken(failure) from None
-        finally:
-            self._beginning.discard(beginning)
 
     def abandon(self, request: RequestId) -> bool:
         """False: the stream is that of all requests; a POST that is still open is closed."""
@@ -176,11 +168,9 @@ class _SseLink:
         error: PeerError | None = None
         try:
             async with asyncio.timeout(UNANSWERED if request is None else None):
-                await self._taken(message, sent, request)
+                await self._posting.accepted(message, sent)
         except TimeoutError:
             error = self._wire.closed(Fate.UNKNOWN, text="the server accepts no message: ")
-        except HttpFailure as failure:
-            error = self._wire.broken(failure)
         except PeerError as failed:
             error = failed
         finally:
@@ -194,26 +184,6 @@ class _SseLink:
             self._receiver.failed(request, error)
         else:
             logger.debug("%s: a message was not accepted: %s", self._wire.peer, error)
-
-    async def _taken(self, message: Outgoing, sent: Sent, request: RequestId | None) -> None:
-        wire = self._wire
-        answer = await wire.answered(sent, message, None)
-        data = await wire.beginning(answer)
-        if 200 <= answer.status < 300:
-            return
-        said = decode(data) if data.lstrip()[:1] == b"{" else None
-        failure = said if isinstance(said, Failure) else None
-        if failure is not None and request is not None:
-            own_id = failure.id == request and type(failure.id) is type(request)
-            if answers(answer.status, own_id=own_id):
-                self._receiver.refused(request, failure)
-                return
-        told = summary(answer.media_type, data)
-        if failure is not None:
-            told = f"an error: {failure.message[:200]} ({failure.code})"
-        if request is None and message.method is not None:
-            told += f"; that was the answer to {message.method}"
-        raise wire.refused(answer.status, told, answer)
 
     # -------------------------------------------------------------- the stream
 
@@ -268,9 +238,7 @@ class _SseLink:
         self._receiver.closed(
             PeerError(text, peer=peer, phase=phase, fault=fault, fate=Fate.UNKNOWN)
         )
-        self._wire.left = True
-        for beginning in self._beginning:
-            beginning.reschedule(self._loop.time() - 1)
+        self._posting.leave()
         for task in self._posts.values():
             task.cancel()
 

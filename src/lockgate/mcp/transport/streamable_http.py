@@ -18,17 +18,18 @@ from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol.framing import LIMIT
 from lockgate.mcp.protocol.http_fate import Odd
 from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, RequestId
-from lockgate.mcp.transport.base import Link, Receiver
+from lockgate.mcp.transport.base import Link, Receiver, SessionEnded
 from lockgate.mcp.transport.http_exchange import Elsewhere, Posting
 from lockgate.mcp.transport.http_pool import pool_for
 from lockgate.mcp.transport.http_streams import PAUSE, Streams
 from lockgate.mcp.transport.http_wire import HttpWire
+from lockgate.mcp.transport.presence import Presence
 from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.process.hidden import Hidden
 from lockgate.process.outlast import outlast
 from lockgate.showing import visible
 from lockgate.web.failure import HttpFailure
-from lockgate.web.pool import Pool
+from lockgate.web.pool import CONNECT, Pool
 from lockgate.web.sent import Sent
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,8 @@ TAKEN_IN: Final = (Fault.CLOSED, Fate.UNKNOWN)
 """Of an exchange that failed on this side."""
 ELSEWHERE: Final = 1000
 """Requests that are known to be answered on another stream, at most; nothing tells when one was."""
+SELDOM: Final = 30.0
+"""Seconds between two sessions that are found to be over without a request."""
 FAREWELL: Final = 1.0
 """Seconds that telling the server about the end may take."""
 AN_EAR: Final = 0.5
@@ -57,6 +60,7 @@ class StreamableHttpTransport:
         frame_limit: int = LIMIT,
         pause: float = PAUSE,
         farewell: float = FAREWELL,
+        connect: float = CONNECT,
         hidden: Iterable[str] = (),
         tokens: TokenSource | None = None,
     ) -> None:
@@ -64,7 +68,8 @@ class StreamableHttpTransport:
 
         `environ` names proxies, if the endpoint leaves that to it; nothing else of it counts.
         `frame_limit` bytes are the most that one arriving frame may have. `pause` seconds are
-        waited before a stream that ended is asked for again. `hidden` is what no error may hold,
+        waited before a stream that ended is asked for again, `connect` seconds may be spent on
+        one connection; what takes longer is not there. `hidden` is what no error may hold,
         beside the endpoint's own secrets. `tokens` gives the credentials of every request; None:
         those in the endpoint's headers, or none.
         """
@@ -74,6 +79,7 @@ class StreamableHttpTransport:
         self._frame_limit = frame_limit
         self._pause = pause
         self._farewell = farewell
+        self._connect = connect
         self._tokens = tokens
         learned = None if tokens is None else tokens.learned
         self._hidden = Hidden((*endpoint.secrets(), *hidden), learned)
@@ -91,7 +97,7 @@ class StreamableHttpTransport:
 
     @asynccontextmanager
     async def _open(self, receiver: Receiver) -> AsyncGenerator[Link, None]:
-        pool = pool_for(self._endpoint, self._peer, self._environ)
+        pool = pool_for(self._endpoint, self._peer, self._environ, self._connect)
         wire = HttpWire(self._endpoint, self._peer, pool, self._hidden, self._tokens)
         link = _HttpLink(wire, receiver, self._frame_limit, self._pause)
         try:
@@ -122,8 +128,9 @@ class _HttpLink:
         self._wire = wire
         self._receiver = receiver
         self._loop = asyncio.get_running_loop()
-        self._posting = Posting(wire, receiver, limit)
-        self._streams = Streams(wire, self._posting, limit, pause)
+        presence = Presence(wire, receiver)
+        self._posting = Posting(wire, receiver, limit, presence)
+        self._streams = Streams(wire, self._posting, limit, presence, pause)
         self._tasks: set[asyncio.Task[None]] = set()
         self._exchanges: dict[RequestId, asyncio.Task[None]] = {}
         """The requests under way."""
@@ -131,9 +138,9 @@ class _HttpLink:
         """Those that were accepted without a stream, with the status: their answers come where we
         listen."""
         self._listening: asyncio.Task[None] | None = None
-        self._beginning: set[asyncio.Timeout] = set()
-        """Of those who wait for a connection, what cuts that short."""
         self._has_sessions = False
+        self._look_again = 0.0
+        """The time of the loop before which no session is found to be over once more."""
         self._left = False
 
     # -------------------------------------------------------------- Link
@@ -149,7 +156,7 @@ class _HttpLink:
             raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ")
         if message.handling is Handling.OPENS_SESSION:
             self._has_sessions = True
-        sent, session = await self._begin(message)
+        sent, session = await self._posting.begin(message)
         task = self._loop.create_task(self._exchange(message, sent, session))
         self._tasks.add(task)
 
@@ -162,18 +169,6 @@ class _HttpLink:
             self._exchanges[message.id] = task
         if message.handling is Handling.BEGINS_SESSION:
             await self._begun(message, task)
-
-    async def _begin(self, message: Outgoing) -> tuple[Sent, str | None]:
-        """Write a message, unless we leave before there is a connection for it."""
-        beginning = asyncio.timeout(None)
-        try:
-            async with beginning:
-                self._beginning.add(beginning)
-                return await self._posting.begin(message)
-        except TimeoutError:
-            raise self._wire.closed(Fate.NOT_SENT, text="nothing was sent: ") from None
-        finally:
-            self._beginning.discard(beginning)
 
     def abandon(self, request: RequestId) -> bool:
         """Close the stream of a request; True where that is all that withdraws it."""
@@ -257,10 +252,22 @@ class _HttpLink:
             pass
 
     async def _listen(self, asked: asyncio.Event) -> None:
-        why = await self._streams.listen(asked)
+        unheard = await self._streams.listen(asked)
         waiting, self._elsewhere = self._elsewhere, {}
         for request, status in waiting.items():
-            self._receiver.failed(request, self._no_stream(status, why))
+            self._receiver.failed(request, self._no_stream(status, unheard.why))
+        if unheard.session is not None:
+            self._over(unheard.session)
+
+    def _over(self, session: str) -> None:
+        """A session was found to be over by who listens; a server that ends one after the other is
+        left to the next request to find out."""
+        now, wire = self._loop.time(), self._wire
+        if self._left or wire.session != session or now < self._look_again:
+            return
+        self._look_again = now + SELDOM
+        text = f"{wire.peer}: {wire.target.shown} gives no stream to the session any more (404)"
+        self._receiver.noticed(SessionEnded(text, peer=wire.peer))
 
     def _no_stream(self, status: int, why: str) -> PeerError:
         what = f"accepted the request ({status}) without a stream for the answer, and has no other"
@@ -271,10 +278,9 @@ class _HttpLink:
 
     def leave(self) -> None:
         """Begin nothing any more, and end what is under way."""
-        self._left = self._wire.left = True
+        self._left = True
         self._receiver.closed(self._wire.closed(Fate.UNKNOWN, Phase.CLOSE))
-        for beginning in self._beginning:
-            beginning.reschedule(self._loop.time() - 1)
+        self._posting.leave()
         for task in tuple(self._tasks):
             task.cancel()
 

@@ -10,7 +10,10 @@ from lockgate.mcp.protocol.http_fate import (
     BROKEN,
     MAX_RETRY_AFTER,
     ODD,
+    Absence,
     Odd,
+    absence,
+    absence_by_status,
     answers,
     by_status,
     retry_after,
@@ -36,6 +39,24 @@ def test_what_was_not_begun_was_not_sent(trouble: Trouble) -> None:
         fault, fate = BROKEN[stage, trouble]
         assert fate is (Fate.NOT_SENT if stage is Stage.CONNECTING else Fate.UNKNOWN)
         assert fault in (Fault.NOT_CONNECTED, Fault.TIMEOUT, Fault.CLOSED, Fault.MALFORMED)
+
+
+@pytest.mark.parametrize("trouble", Trouble)
+@pytest.mark.req("S3-17")
+def test_what_says_that_nobody_is_there(trouble: Trouble) -> None:
+    """A connection that can not be made proves it. To be hung up on without a word is a sign, and
+    so is a gateway's 502, 503 or 504. A time that ran out later, a garbled answer and a failing
+    server are none."""
+    for stage in Stage:
+        found = absence(stage, trouble)
+        if trouble is Trouble.CLOSED:
+            begun = stage in (Stage.READING_HEAD, Stage.READING_BODY)
+            assert found is (Absence.NONE if begun else Absence.SIGN)
+        else:
+            assert found is (Absence.PROOF if stage is Stage.CONNECTING else Absence.NONE)
+    signs = [code for code in range(100, 600) if absence_by_status(code) is not Absence.NONE]
+    assert signs == [502, 503, 504]
+    assert all(absence_by_status(code) is Absence.SIGN for code in signs)
 
 
 @pytest.mark.parametrize(
