@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lockgate.agent.agent import Agent, AgentPlan
-from lockgate.agent.instructions import BASE
-from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Model
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.app.entries import Entry
 from lockgate.app.finding import Finding
-from lockgate.app.models import chosen_model
 from lockgate.app.unmatched import unmatched
 from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
@@ -32,6 +27,11 @@ from lockgate.tools.progress import guarded
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ToolResult
 from lockgate.tools.tool import Tool
+
+if TYPE_CHECKING:  # imported with the first agent: a call, a look or a start need none
+    from lockgate.agent.agent import Agent
+    from lockgate.agent.limits import TurnLimits
+    from lockgate.agent.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +208,11 @@ class Gate:
         `model` is a `Model`, or a name such as `scripted:replies.yaml`; by default the
         configuration's `agent.model`. Raises `LocalError` if there is neither.
         """
+        from lockgate.agent.agent import Agent, AgentPlan
+        from lockgate.agent.instructions import BASE
+        from lockgate.agent.limits import TurnLimits
+        from lockgate.app.models import chosen_model
+
         settings = self._plan.config.agent
         plan = AgentPlan(
             model=chosen_model(model, settings.model),
