@@ -26,7 +26,7 @@ from typing import Literal, get_args
 
 from contend import FLEET, Task
 from contenders import OURS
-from contest import Figures, conditions, hold, ratio, run_in_turns, spread, verdict
+from contest import Figures, conditions, hold, keep_bytecode, ratio, run_in_turns, spread, verdict
 from echo import ERAS, Era, WayName, build, server_for
 from rivals import RIVALS
 
@@ -269,6 +269,7 @@ def main() -> None:
     only = options.only or ([*OURS, "mcp SDK"] if options.smoke else [])
     names = available(only)
     os.environ.update(MOODS[options.malloc])
+    keep_bytecode()
     with tempfile.TemporaryDirectory() as directory:
         echo, language = build(Path(directory))
         echo += ["--era", options.era]

@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,6 +18,7 @@ from echo import Era, Server
 
 if TYPE_CHECKING:  # imported late, by the contender that it belongs to
     from floor import Way
+    from lockgate.rules.rule import RuleSet
 
 Call: TypeAlias = Callable[[], Awaitable[str]]
 Open: TypeAlias = Callable[[Sequence[Server], Era], AbstractAsyncContextManager[Call]]
@@ -74,6 +76,17 @@ async def _by_hand(
         await asyncio.gather(*(client.close() for client in clients))
 
 
+@cache
+def _rules(allowed: str) -> RuleSet:
+    """The rules of lockgate's configuration. Read once: starting servers does not include it."""
+    from lockgate.decision import Decision
+    from lockgate.rules.parse import parse_rule
+    from lockgate.rules.rule import RuleSet
+
+    rules = [parse_rule(f"mcp__echo-0__other_{number}", Decision.DENY) for number in range(RULES)]
+    return RuleSet((*rules, parse_rule(allowed, Decision.ALLOW)))
+
+
 @asynccontextmanager
 async def governed(servers: Sequence[Server], era: Era) -> AsyncGenerator[Call]:
     """lockgate's whole road: rules, ceiling, schema, gate, lanes, records on disk.
@@ -81,11 +94,8 @@ async def governed(servers: Sequence[Server], era: Era) -> AsyncGenerator[Call]:
     Which era a server speaks it finds out by itself.
     """
     import lockgate
-    from lockgate.decision import Decision
     from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
-    from lockgate.rules.parse import parse_rule
-    from lockgate.rules.rule import RuleSet
     from lockgate.traits import ConcurrencyBehavior
 
     def settings(number: int, server: Server) -> ServerSettings:
@@ -103,11 +113,10 @@ async def governed(servers: Sequence[Server], era: Era) -> AsyncGenerator[Call]:
         )
 
     name = f"mcp__echo-0__{TOOL}"
-    rules = [parse_rule(f"mcp__echo-0__other_{number}", Decision.DENY) for number in range(RULES)]
     with tempfile.TemporaryDirectory() as state:
         config = lockgate.Config(
             servers=tuple(settings(number, server) for number, server in enumerate(servers)),
-            rules=RuleSet((*rules, parse_rule(name, Decision.ALLOW))),
+            rules=_rules(name),
             state_dir=Path(state),
             project_dir=Path(state),
         )

@@ -183,6 +183,12 @@ def verdict(
     return f"  {'ok  ' if good else 'MISS'} {name}: {found}{unit}, target {sign} {bound}{unit}"
 
 
+def keep_bytecode() -> None:
+    """Have the programs that are started write their bytecode, as installed ones have it: without
+    it, what is measured is mostly Python's compiler."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 # ------------------------------------------------------------------ inside a contender
 
 

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from contest import conditions, ratio, run_in_turns, spread, verdict
+from contest import conditions, keep_bytecode, ratio, run_in_turns, spread, verdict
 
 ECHO = Path(__file__).with_name("echo_server.py")
 TOOL = "mcp__echo__echo"
@@ -76,6 +76,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true", help="one round, to see that it runs")
     options = parser.parse_args()
     rounds = 1 if options.smoke else options.rounds
+    keep_bytecode()
     print(f"{rounds} rounds")
     print(conditions("lockgate", "click"))
     with tempfile.TemporaryDirectory() as folder:
@@ -92,9 +93,12 @@ def measure(folder: Path, rounds: int) -> None:
         }
         measured = run_in_turns(contenders, rounds)
         for each in contenders:
-            print(f"  {each:24} {spread(measured, 'wall ms', each)} ms")
+            wall, cpu = spread(measured, "wall ms", each), spread(measured, "cpu ms", each)
+            print(f"  {each:24} wall {wall} ms, cpu {cpu} ms")
         found = ratio(measured, "wall ms", name, "floor")
         print(verdict(f"{name} against its floor", found, times))
+        found = ratio(measured, "cpu ms", name, "floor")
+        print(f"       the same in CPU, which others who use the cores change less: {found}x")
         share = spread(measured, "wall ms", name).over(milliseconds)
         print(verdict(f"{name} against {milliseconds:.0f} ms", share, 1.0))
 
