@@ -157,8 +157,8 @@ class Getting:
             for name, value in self._endpoint.headers.items()
             if name.lower() != "authorization"
         )
-        async with self._guarded() as guarded:
-            reply = await guarded.ask("POST", self._target.address, (*_JSON, *others), _PING)
+        address = self._target.address
+        reply = await self._guarded().ask("POST", address, (*_JSON, *others), _PING)
         return Challenge(401, reply.wants, None) if reply.status in (401, 403) else NOTHING
 
     # -------------------------------------------------------------- the flow
@@ -167,15 +167,14 @@ class Getting:
         self, login: Login | None, held: Credentials, challenge: Challenge
     ) -> Credentials:
         flow, _ = await _package()
-        async with self._guarded() as guarded:
-            made = flow(self._target, self.plan, guarded, self._learned, now=self._now, login=login)
-            return await made.run(held, challenge)
+        guarded = self._guarded()
+        made = flow(self._target, self.plan, guarded, self._learned, now=self._now, login=login)
+        return await made.run(held, challenge)
 
     async def _renewal(self, held: Credentials, challenge: Challenge | None) -> Credentials:
         _, renewal = await _package()
-        async with self._guarded() as guarded:
-            made = renewal(self._target, self.plan, guarded, self._learned, now=self._now)
-            return await made.run(held, challenge)
+        made = renewal(self._target, self.plan, self._guarded(), self._learned, now=self._now)
+        return await made.run(held, challenge)
 
     def _guarded(self) -> Guarded:
         plan = self.plan

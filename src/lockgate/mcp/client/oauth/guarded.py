@@ -7,10 +7,10 @@ its own network for something. Decision: docs/decisions/0036.
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
 from lockgate.mcp.endpoint import HttpEndpoint
@@ -50,7 +50,8 @@ class Reply:
 
 
 class Guarded:
-    """Makes requests for one flow; a context that ends its connections."""
+    """Makes requests for one flow, each on a connection of its own: one that is used again may be
+    ended by the server at that moment, and with it a refresh token that was used up."""
 
     def __init__(
         self,
@@ -72,20 +73,7 @@ class Guarded:
         self._lookup = lookup or SystemLookup()
         self._bound = bound
         self._rules: AddressRules | None = None
-        self._pools: dict[str, tuple[Pool, _Examined | None]] = {}
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        pools, self._pools = self._pools, {}
-        for pool, _ in pools.values():
-            await pool.close()
+        self._contexts: dict[TlsFiles, ssl.SSLContext] = {}
 
     async def ask(
         self,
@@ -142,9 +130,14 @@ class Guarded:
             at = locate(self._server.address)
         except LocationError:
             return False
+        if at.ip is not None:
+            within = AddressRules(private=True)
+            return public.objection_to_address(at.ip) is not None and (
+                within.objection_to_address(at.ip) is None
+            )
         if public.objection_to(at) is not None:
-            return AddressRules(private=True).objection_to(at) is None
-        if at.ip is not None or self._proxy(self._server) is not None:
+            return True  # a name of the local network
+        if self._proxy(self._server) is not None:
             return False
         try:
             async with asyncio.timeout(self._bound):
@@ -160,23 +153,20 @@ class Guarded:
             raise OAuthTrouble(str(error)) from None
 
     async def _pool(self, target: Target) -> tuple[Pool, _Examined | None]:
-        known = self._pools.get(target.origin)
-        if known is not None:
-            return known
         proxy = self._proxy(target)
         examined = None
         if proxy is None and target.origin not in self._named:
             examined = _Examined(self._lookup, await self._address_rules())
-        tls = None
-        if target.scheme == "https" or (proxy is not None and proxy.scheme == "https"):
-            tls = self._files(target)
+        secure = target.scheme == "https" or (proxy is not None and proxy.scheme == "https")
+        tls = self._context(target) if secure else None
+        return Pool(proxy=proxy, tls=tls, lookup=examined or self._lookup), examined
+
+    def _context(self, target: Target) -> ssl.SSLContext:
+        files = self._files(target)
         try:
-            context = None if tls is None else tls.context()
+            return self._contexts.setdefault(files, files.context())
         except TlsFilesError as error:
             raise OAuthTrouble(str(error)) from None
-        pool = Pool(proxy=proxy, tls=context, lookup=examined or self._lookup)
-        self._pools[target.origin] = pool, examined
-        return pool, examined
 
     def _files(self, target: Target) -> TlsFiles:
         """What the server is known by holds for others too; what proves us is for it alone."""
@@ -224,6 +214,8 @@ class Guarded:
                 raise OAuthTrouble(text) from None
             need = Need.OPERATOR if failure.trouble is Trouble.UNTRUSTED else Need.TIME
             raise OAuthTrouble(f"{target.origin} {failure}", need) from None
+        finally:
+            await pool.close()
         reply = Reply(
             answer.status, answer.media_type, bytes(data), answer.every("WWW-Authenticate")
         )

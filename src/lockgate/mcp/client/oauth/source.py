@@ -8,12 +8,14 @@ cancelled. Nobody is asked to log in unless a `Login` was given. Decision: docs/
 from __future__ import annotations
 
 import asyncio
+import logging
 import shlex
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from lockgate.errors import ConfigError, Fate, Fault, LocalError, PeerError, Phase
+from lockgate.mcp.client.journal import trace
 from lockgate.mcp.client.oauth.getting import Getting, header
 from lockgate.mcp.client.oauth.login import Login
 from lockgate.mcp.client.oauth.plan import OAuthPlan
@@ -24,6 +26,8 @@ from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.process.hidden import Hidden, Learned
 from lockgate.web.lookup import Lookup
+
+logger = logging.getLogger(__name__)
 
 BOUND: Final = 60.0
 """Seconds that getting tokens may take where nobody is asked, the wait for others included."""
@@ -190,6 +194,12 @@ class OAuthTokens:
             return self._noted(trouble)
         except ConfigError as error:
             return self._noted(OAuthTrouble(str(error)))
+        except Exception as error:  # noqa: BLE001 - told by type and place: its text may hold a token
+            logger.error(
+                "%s: getting tokens failed in lockgate itself: %s", self._peer, trace(error)
+            )
+            text = f"its tokens could not be got ({type(error).__name__}): that is a fault of ours"
+            return self._noted(OAuthTrouble(text))
         self._failed = None
         return None
 

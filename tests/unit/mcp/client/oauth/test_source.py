@@ -1,0 +1,373 @@
+"""Tokens of one server: who gets them, when, for whom, and when nobody does."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from lockgate.errors import Fate, Fault, LocalError, PeerError
+from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
+from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
+from lockgate.mcp.transport.tokens import Challenge
+from lockgate.testing.credentials import PageLogin
+from lockgate.testing.http_faults import status
+from lockgate.testing.oauth_bench import PEER, OAuthBench
+
+REFUSED = Challenge(401, "Bearer", None)
+OLD = "old-token"
+SECRET = "the-secret-of-client"  # noqa: S105 - of a scripted server
+
+
+def program(bench: OAuthBench, *scopes: str) -> OAuthPlan:
+    """A plan that needs nobody."""
+    grant = ClientCredentials("program", SECRET)
+    return OAuthPlan(grant, scopes=scopes, issuer=bench.server.issuer)
+
+
+def grants(bench: OAuthBench) -> list[str]:
+    """By what the tokens were asked for, in order."""
+    return [fields["grant_type"] for fields in bench.server.asked_for]
+
+
+# -------------------------------------------------------------- a person
+
+
+async def test_nobody_is_asked_to_log_in_where_nobody_is_there(bench: OAuthBench) -> None:
+    """A server that wants a log-in is an error that says the command; nothing was asked of an
+    authorization server, and nothing was acted on."""
+    with pytest.raises(PeerError) as raised:
+        async with bench.session(bench.tokens()):
+            pass
+    assert raised.value.fault is Fault.UNAUTHORIZED
+    assert raised.value.fate is Fate.NOT_SENT
+    assert str(raised.value).endswith("log in with: lockgate mcp login notes")
+    assert bench.server.asked_for == []
+    assert {heard.method for heard in bench.server.heard} == {"POST"}
+
+
+async def test_a_login_is_kept_and_calls_are_authorized_by_it(bench: OAuthBench) -> None:
+    """One log-in, then every request of every session carries its token."""
+    await bench.log_in()
+    held = bench.store.held[Place(PEER, bench.server.url)]
+    assert held.tokens is not None
+    assert held.tokens.issuer == bench.server.issuer
+    assert held.tokens.resource == bench.server.url
+    assert held.tokens.expires_at == bench.clock() + 3600
+    heard = len(bench.server.heard)
+    async with bench.session(bench.tokens()) as session:
+        assert len(await bench.call(session, 3)) == 3
+    carried = {each.headers.get("authorization") for each in bench.server.heard[heard:]}
+    assert carried == {f"Bearer {held.tokens.access_token}"}
+    assert len(bench.server.asked_for) == 1
+
+
+async def test_a_login_elsewhere_is_found(bench: OAuthBench) -> None:
+    """Somebody logs in while a program runs: its next call goes on with that, without a restart."""
+    tokens = bench.tokens()
+    assert await tokens.authorization() is None
+    with pytest.raises(PeerError):
+        await tokens.challenged(REFUSED)
+    await bench.log_in()
+    assert await tokens.challenged(REFUSED)
+    async with bench.session(tokens) as session:
+        await bench.call(session)
+    assert len(bench.server.asked_for) == 1
+
+
+async def test_a_login_is_asked_for_anew_each_time(bench: OAuthBench) -> None:
+    """The command logs in although there are tokens, with the client that is registered already."""
+    login = PageLogin()
+    await bench.log_in(login=login)
+    await bench.log_in(login=login)
+    assert len(login.asked) == 2
+    assert len(bench.server.registered) == 1
+    with pytest.raises(LocalError):
+        await bench.tokens().log_in()
+
+
+async def test_another_place_for_the_answer_is_another_registration(bench: OAuthBench) -> None:
+    """A client is registered with where it is sent back to."""
+    await bench.log_in(login=PageLogin("http://127.0.0.1:50001/callback"))
+    await bench.log_in(login=PageLogin("http://127.0.0.1:50002/callback"))
+    sent_back = [each["redirect_uris"] for each in bench.server.registered]
+    assert sent_back == [["http://127.0.0.1:50001/callback"], ["http://127.0.0.1:50002/callback"]]
+    assert len(bench.store.only.registrations) == 1
+
+
+# -------------------------------------------------------------- running out
+
+
+async def test_tokens_are_renewed_before_they_run_out(bench: OAuthBench) -> None:
+    """By the clock, half a minute early; without a refusal, and with the tokens that came kept."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    before = await tokens.authorization()
+    bench.clock.advance(3600 - 31)
+    assert await tokens.authorization() == before
+    bench.clock.advance(2)
+    after = await tokens.authorization()
+    assert after not in (None, before)
+    assert grants(bench) == ["authorization_code", "refresh_token"]
+    renewed = bench.server.asked_for[-1]
+    assert renewed["resource"] == bench.server.url
+    kept = bench.store.only.tokens
+    assert kept is not None
+    assert after == f"Bearer {kept.access_token}"
+    assert kept.refresh_token in bench.server.renewing
+
+
+async def test_a_burst_in_which_tokens_end_renews_them_once(bench: OAuthBench) -> None:
+    """All calls of it are refused, one renewal is made, each is sent again and runs once."""
+    await bench.log_in()
+    async with bench.session(bench.tokens()) as session:
+        bench.server.expire()
+        answers = await bench.call(session, 25)
+    assert len(set(answers)) == 25
+    assert grants(bench) == ["authorization_code", "refresh_token"]
+
+
+async def test_calls_with_a_good_token_do_not_wait_for_a_renewal(bench: OAuthBench) -> None:
+    """A renewal that takes its time holds up those that need it, and nobody else."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    good = await tokens.authorization()
+    begun, let = asyncio.Event(), asyncio.Event()
+
+    async def slow(exchange: Any) -> None:
+        if exchange.heard.target == "/token":
+            begun.set()
+            await let.wait()
+        await exchange.as_scripted()
+
+    bench.server.on(slow)
+    waiting = asyncio.ensure_future(tokens.challenged(Challenge(401, "", good)))
+    await begun.wait()
+    assert await tokens.authorization() == good
+    let.set()
+    assert await waiting
+    assert await tokens.authorization() != good
+
+
+async def test_a_caller_that_gives_up_does_not_lose_what_came(bench: OAuthBench) -> None:
+    """The refresh token was used up: what came for it is kept, whoever waited."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    good = await tokens.authorization()
+    begun, let = asyncio.Event(), asyncio.Event()
+
+    async def slow(exchange: Any) -> None:
+        if exchange.heard.target == "/token":
+            begun.set()
+            await let.wait()
+        await exchange.as_scripted()
+
+    bench.server.on(slow)
+    caller = asyncio.ensure_future(tokens.challenged(Challenge(401, "", good)))
+    await begun.wait()
+    caller.cancel()
+    let.set()
+    await tokens.settle()
+    assert caller.cancelled() or not caller.done()
+    assert await tokens.authorization() != good
+    assert bench.store.saves == 2
+    assert len(bench.server.asked_for) == 2
+
+
+async def test_two_programs_renew_once(bench: OAuthBench) -> None:
+    """Both find the token refused; one renews it behind the lock, the other takes what came."""
+    await bench.log_in()
+    one, other = bench.tokens(), bench.tokens()
+    async with bench.session(one) as first, bench.session(other) as second:
+        bench.server.expire()
+        await asyncio.gather(bench.call(first, 5), bench.call(second, 5))
+    assert await one.authorization() == await other.authorization()
+    assert grants(bench) == ["authorization_code", "refresh_token"]
+
+
+@pytest.mark.parametrize("said", ["invalid_grant", "invalid_client"])
+async def test_a_revoked_refresh_token_is_forgotten(bench: OAuthBench, said: str) -> None:
+    """What is kept is dropped, with the client if it is that which is not known any more; the
+    message says what was answered and what to do, and the next one no longer asks."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    async with bench.session(tokens) as session:
+        bench.server.expire()
+        bench.server.refusal = 400, {"error": said, "error_description": "it\x1b[1m is over"}
+        with pytest.raises(PeerError) as raised:
+            await bench.call(session)
+        assert raised.value.fault is Fault.UNAUTHORIZED
+        assert f"{said}: it" in str(raised.value)
+        assert "lockgate mcp login notes" in str(raised.value)
+        assert "\x1b" not in str(raised.value)
+        assert bench.store.only.tokens is None
+        assert len(bench.store.only.registrations) == (said == "invalid_grant")
+        asked = len(bench.server.asked_for)
+        with pytest.raises(PeerError, match="nobody is logged in"):
+            await bench.call(session)
+        assert len(bench.server.asked_for) == asked
+
+
+@pytest.mark.parametrize("code", [500, 503, 429])
+async def test_a_busy_authorization_server_takes_nothing_away(bench: OAuthBench, code: int) -> None:
+    """Tokens stay; it is asked again in a while and not at every call; the error is one of those
+    that pass."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    good = await tokens.authorization()
+    bench.server.refusal = code, {}
+    refused = Challenge(401, "", good)
+    for _ in range(3):
+        with pytest.raises(PeerError) as raised:
+            await tokens.challenged(refused)
+        assert raised.value.fault is Fault.NOT_CONNECTED
+        assert raised.value.fate is Fate.NOT_SENT
+    assert len(bench.server.asked_for) == 2
+    assert bench.store.only.tokens is not None
+    bench.server.refusal = None
+    bench.clock.advance(6)
+    assert await tokens.challenged(refused)
+
+
+async def test_a_token_that_has_a_little_left_is_used_where_renewing_fails(
+    bench: OAuthBench,
+) -> None:
+    """Renewing early is for that: the calls of the last seconds go on."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    good = await tokens.authorization()
+    bench.server.refusal = 503, {}
+    bench.clock.advance(3580)
+    assert await tokens.authorization() == good
+    bench.clock.advance(30)
+    with pytest.raises(PeerError, match="could not answer"):
+        await tokens.authorization()
+
+
+async def test_tokens_of_another_client_are_not_renewed(bench: OAuthBench) -> None:
+    """The operator names another client: what was given to the old one is of no use to it."""
+    await bench.log_in()
+    held = bench.store.only
+    await bench.store.save(
+        Place(PEER, bench.server.url), Credentials(tokens=held.tokens, registrations=())
+    )
+    tokens = bench.tokens()
+    with pytest.raises(PeerError, match="another client"):
+        await tokens.challenged(Challenge(401, "", await tokens.authorization()))
+    assert len(bench.server.asked_for) == 1
+
+
+async def test_without_a_refresh_token_the_login_has_run_out(bench: OAuthBench) -> None:
+    """It is sent for as long as the server takes it: its clock counts."""
+    place = Place(PEER, bench.server.url)
+    over = Tokens(issuer=bench.server.issuer, client_id="x", access_token=OLD, expires_at=1)
+    await bench.store.save(place, Credentials(tokens=over))
+    tokens = bench.tokens()
+    used = await tokens.authorization()
+    assert used == f"Bearer {OLD}"
+    with pytest.raises(PeerError, match="has run out; log in"):
+        await tokens.challenged(Challenge(401, "", used))
+
+
+# -------------------------------------------------------------- without a person
+
+
+async def test_a_program_gets_tokens_by_itself(bench: OAuthBench) -> None:
+    """At the first refusal, and anew when they end: nobody is there, nothing is registered."""
+    tokens = bench.tokens(program(bench))
+    async with bench.session(tokens) as session:
+        await bench.call(session, 3)
+        bench.clock.advance(3600)
+        bench.server.expire()
+        await bench.call(session, 3)
+    assert grants(bench) == ["client_credentials"] * 2
+    assert bench.server.asked_for[0]["resource"] == bench.server.url
+    assert bench.server.registered == []
+
+
+async def test_a_server_that_accepts_no_token_is_not_asked_for_ever(bench: OAuthBench) -> None:
+    """Tokens are got twice; then it is said that they are not accepted."""
+    bench.server.on(status(401, headers={"www-authenticate": "Bearer"}), message="server/discover")
+    tokens = bench.tokens(program(bench))
+    said: list[str] = []
+    for _ in range(3):
+        with pytest.raises(PeerError) as raised:
+            async with bench.session(tokens):
+                pass
+        assert raised.value.fault is Fault.UNAUTHORIZED
+        said.append(str(raised.value))
+    assert "does not accept the token that was just got" in said[-1]
+    assert len(bench.server.asked_for) <= 3
+
+
+async def test_a_program_steps_up_by_itself(bench: OAuthBench) -> None:
+    """What a call lacks is asked for with all that was granted before; the call runs once."""
+    bench.server.needed["tools/call"] = "notes:write"
+    async with bench.session(bench.tokens(program(bench, "notes:read"))) as session:
+        await bench.call(session)
+    assert [fields.get("scope") for fields in bench.server.asked_for] == [
+        "notes:read",
+        "notes:read notes:write",
+    ]
+
+
+async def test_a_scope_that_does_not_do_is_asked_for_once(bench: OAuthBench) -> None:
+    """The server wants more than it can get: one try, then it is said; later one more."""
+    bench.server.on(
+        status(403, headers={"www-authenticate": 'Bearer error="insufficient_scope", scope="all"'}),
+        message="tools/call",
+    )
+    async with bench.session(bench.tokens(program(bench))) as session:
+        for _ in range(4):
+            with pytest.raises(PeerError, match="scope all"):
+                await bench.call(session)
+            bench.clock.advance(6)
+        assert len(bench.server.asked_for) == 2
+        bench.clock.advance(60)
+        with pytest.raises(PeerError):
+            await bench.call(session)
+    assert len(bench.server.asked_for) == 3
+
+
+async def test_a_scope_that_a_person_has_to_grant_is_told_and_asked_for_then(
+    bench: OAuthBench,
+) -> None:
+    """The call fails with the scope and the command; the log-in that follows asks for it, with
+    what was granted before."""
+    bench.server.challenge["scope"] = "notes:read"
+    await bench.log_in()
+    bench.server.needed["tools/call"] = "notes:write"
+    tokens = bench.tokens()
+    async with bench.session(tokens) as session:
+        with pytest.raises(PeerError) as raised:
+            await bench.call(session)
+        assert "it wants the scope notes:write; log in with" in str(raised.value)
+        login = PageLogin()
+        await bench.log_in(login=login)
+        assert "scope=notes%3Aread+notes%3Awrite" in login.asked[0]
+        assert len(await bench.call(session)) == 1
+
+
+# -------------------------------------------------------------- what is said
+
+
+async def test_nothing_that_was_got_is_in_any_text(
+    bench: OAuthBench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An authorization server that says back what it was sent: not in errors, logs, `repr`."""
+    caplog.set_level(0)
+    await bench.log_in()
+    tokens = bench.tokens()
+    used = await tokens.authorization()
+    held = bench.store.only
+    assert held.tokens is not None
+    secrets = [*held.tokens.secrets(), *held.registrations[0].secrets()]
+    assert len(secrets) == 3
+    bench.server.refusal = 400, {"error": "odd", "error_description": " ".join(secrets)}
+    with pytest.raises(PeerError) as raised:
+        await tokens.challenged(Challenge(401, "", used))
+    told = f"{raised.value}{tokens!r}{held!r}{held.tokens!r}{caplog.text}"
+    assert "[***]" in told
+    for secret in secrets:
+        assert secret not in told
