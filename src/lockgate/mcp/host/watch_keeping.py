@@ -88,12 +88,12 @@ class Listening:
         self._session = session
         self._register = register
         self._timing = timing
-        self._streams: list[Subscription] = []
+        self._streams: list[_Held] = []
         """The one that is open, and the one that takes its place."""
 
     def hear(self, method: str, params: Any) -> None:
         """A notification of the server, whatever it is about."""
-        for stream in self._streams:
+        for stream, _ in self._streams:
             stream.hear(method, params)
 
     async def keep(self) -> None:
@@ -103,20 +103,18 @@ class Listening:
         is added alone: a resource that is refused takes no other with it.
         """
         register = self._register
-        held: _Held | None = None
         try:
             while True:
                 await register.changed.wait()
                 register.changed.clear()
                 for step in self._steps():
                     told = (*(uri for uri in register.uris if uri in register.told), *step)
-                    made = await self._opened(told, step) if told else None
-                    if made is not None or not told:
-                        await self._let_go(held)
-                        held = made
-                register.told.intersection_update(register.uris)
+                    before = tuple(self._streams)
+                    if not told or await self._opened(told, step):
+                        register.told.intersection_update(told)
+                        await self._let_go(before)
         finally:
-            await self._let_go(held)
+            await self._let_go(tuple(self._streams))
 
     def _steps(self) -> list[list[str]]:
         """What is to be added, stream by stream; nothing is added where only something went."""
@@ -127,8 +125,8 @@ class Listening:
         nothing: list[str] = []
         return [nothing] if told.difference(uris) else []
 
-    async def _opened(self, uris: tuple[str, ...], added: Collection[str]) -> _Held | None:
-        """A stream for these, of which some are `added`; None if it is not to be had."""
+    async def _opened(self, uris: tuple[str, ...], added: Collection[str]) -> bool:
+        """Open a stream for these, of which some are `added`. Whether there is one."""
         session, register, timing = self._session, self._register, self._timing
         outcome: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
@@ -163,28 +161,23 @@ class Listening:
             pause=timing.pause,
             chance=timing.chance,
         )
-        self._streams.append(stream)
         name = f"lockgate server {register.server} tells of resources"
         keeping = asyncio.get_running_loop().create_task(stream.keep(), name=name)
         keeping.add_done_callback(ended)
         made = stream, keeping
-        try:
-            if await outcome:
-                return made
-        except BaseException:
-            await self._let_go(made)
-            raise
-        await self._let_go(made)
-        return None
+        self._streams.append(made)
+        if await outcome:
+            return True
+        await self._let_go((made,))
+        return False
 
-    async def _let_go(self, held: _Held | None) -> None:
-        """End a stream."""
-        if held is None:
-            return
-        stream, keeping = held
-        keeping.cancel()
-        await asyncio.wait((keeping,))
-        self._streams.remove(stream)
+    async def _let_go(self, held: Collection[_Held]) -> None:
+        """End these streams."""
+        for _, keeping in held:
+            keeping.cancel()
+        if held:
+            await asyncio.wait([keeping for _, keeping in held])
+        self._streams = [one for one in self._streams if one not in held]
 
 
 def _done(outcome: asyncio.Future[bool], *, granted: bool) -> None:

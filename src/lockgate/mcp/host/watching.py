@@ -59,6 +59,7 @@ class Watching:
         watch = Watch(self.server, uri, self._left)
         self._watches.setdefault(uri, []).append(watch)
         if uri in self.told:
+            self.changed.set()  # it may be about to be taken back
             return watch
         told: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(uri, []).append(told)

@@ -33,6 +33,20 @@ MESSAGES = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "t"}}],
 }
 
+Ask = Callable[[ServerSession], Awaitable[object]]
+
+
+async def _read(session: ServerSession) -> object:
+    return await ResourceClient(session).read("x:1")
+
+
+async def _get(session: ServerSession) -> object:
+    return await PromptClient(session).get("p")
+
+
+async def _complete(session: ServerSession) -> object:
+    return await Completion(session).for_prompt("p", "a", "")
+
 
 @asynccontextmanager
 async def opened(
@@ -112,17 +126,9 @@ async def test_suggestions_are_asked_for_as_each_revision_has_it(revision: str) 
 
 
 @pytest.mark.req("S3-19")
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda session: ResourceClient(session).read("x:1"),
-        lambda session: PromptClient(session).get("p"),
-        lambda session: Completion(session).for_prompt("p", "a", ""),
-    ],
-    ids=["read", "get", "complete"],
-)
+@pytest.mark.parametrize("ask", [_read, _get, _complete])
 async def test_a_server_without_the_capability_is_not_asked(
-    ask: Callable[[ServerSession], Awaitable[object]],
+    ask: Ask,
 ) -> None:
     """The error says so, and that nothing was sent."""
     async with opened(capabilities={"tools": {}}) as (server, session):
