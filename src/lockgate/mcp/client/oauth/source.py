@@ -38,6 +38,8 @@ SETTLING: Final = 5.0
 QUICK: Final = 5.0
 """Seconds: tokens that are refused within them were never good; a failure is not repeated within
 them."""
+TOO_QUICK: Final = 2
+"""How often in a row that may happen: a server may forget its tokens just when they were got."""
 AGAIN: Final = 60.0
 """Seconds within which a scope that was granted and did not do is not asked for again."""
 
@@ -215,7 +217,7 @@ class OAuthTokens:
         if self._failed is not None and self._now() < self._failed[0]:
             raise self._failed[1]
         if self._held is None:
-            self._take(await self._getting.kept())
+            self._take(await self._getting.kept(), got=0.0)
             value = self._value
             fresh = self._due is None or self._now() < self._due
             if challenge is None and fresh:
@@ -248,13 +250,13 @@ class OAuthTokens:
         tokens = None if self._held is None else self._held.tokens
         return self._plan.unattended or (tokens is not None and tokens.refresh_token is not None)
 
-    def _take(self, held: Credentials) -> None:
-        """Use what is kept now."""
+    def _take(self, held: Credentials, got: float | None = None) -> None:
+        """Use what is kept now; `got` is when it came, by default at this moment."""
         self._held = held
         tokens = held.tokens
         value = None if tokens is None else header(tokens)
         if value != self._value and value is not None:
-            self._got = self._now()
+            self._got = self._now() if got is None else got
         self._value = value
         self._due = None if tokens is None else self._getting.due(tokens)
         self._over = None if tokens is None else tokens.expires_at
@@ -276,7 +278,7 @@ class OAuthTokens:
             self._quick = 0
             return ""
         self._quick += 1
-        if self._quick > 1:
+        if self._quick > TOO_QUICK:
             issuer = self._held.tokens.issuer if self._held and self._held.tokens else "there"
             raise OAuthTrouble(f"it does not accept the token that was just got from {issuer}")
         return ""
