@@ -35,7 +35,7 @@ from lockgate.policy.ceiling import shown
 from lockgate.policy.grants import GrantBook
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Bounds, Environment, ToolContext
-from lockgate.tools.deadline import Deadline
+from lockgate.tools.deadline import deadline_in
 from lockgate.tools.permit import Permit
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import Outcome, ToolResult
@@ -330,8 +330,7 @@ class Invoker:
         """Execute the tool, once more if that is known to do no harm."""
         registered, tool, interrupt = run.registered, run.registered.tool, call.interrupt
         timeout = self._default_timeout if call.timeout is None else call.timeout
-        clock = asyncio.get_running_loop().time
-        limit = None if timeout is None else Deadline(clock() + timeout, clock)
+        limit = None if timeout is None else deadline_in(timeout)
         token = interrupt if registered.interruptible else None
         permit = Permit(
             ToolContext(

@@ -76,6 +76,41 @@ class OutcomeRecord(
     """Of the decision it belongs to: a call id is unique within its execution."""
 
 
+class AskedRecord(
+    msgspec.Struct, frozen=True, gc=False, rename="camel", tag_field="record", tag="asked"
+):
+    """What a server asked this side for, and what it was told. Holds nothing that was asked or
+    answered: neither words nor values."""
+
+    time: float
+    """Unix time of the answer, seconds."""
+    server: str
+    mode: Literal["form", "address", "sampling"]
+    action: Literal["accept", "decline", "cancel", "refuse", "withdrawn", "failed"]
+    """What a person did; `refuse` without them; `withdrawn` when the question was over before its
+    answer."""
+    reason: str | None = None
+    """A code: `secret`, `too_many`, `expired`, `limit`, ..."""
+    tool: str | None = None
+    """Its original name; None where it can not be told in which call the server asks."""
+    call: str | None = None
+    host: str | None = None
+    """Of an address that was to be opened."""
+    model: str | None = None
+    """That completed something."""
+    tokens: int | None = None
+    """That it used."""
+
+
+class Questions(Protocol):
+    """Where records of what servers ask go."""
+
+    def asked(self, record: AskedRecord) -> None:
+        """Returns when the record has left the process. Raises OSError if it can not be written;
+        the server is then told nothing."""
+        ...
+
+
 class Ledger(Protocol):
     """Where records go. Both calls return only when the record has left the process."""
 

@@ -135,7 +135,7 @@ def show(call: str, config: Path | None, as_json: bool) -> int:
     """
     from lockgate.cli.audit_view import data, details
     from lockgate.stores.audit_index import find_calls
-    from lockgate.stores.audit_reader import Wanted
+    from lockgate.stores.audit_reader import Wanted, asked_in
 
     directory = find_layers(config).state_dir / "audit"
     with _readable(directory):
@@ -148,13 +148,15 @@ def show(call: str, config: Path | None, as_json: bool) -> int:
         raise click.UsageError(f"{len(ids)} calls begin with {call!r}: {near} ...")
     if not found:
         raise click.UsageError(f"No call {call!r} is on record here. See: lockgate audit tail")
+    with _readable(directory):
+        asked = [asked_in(each) for each in found]
     if as_json:
-        print_json([data(each) for each in found])
+        print_json([data(each, asked=said) for each, said in zip(found, asked, strict=True)])
         return Exit.DONE
-    for number, each in enumerate(found):
+    for number, (each, said) in enumerate(zip(found, asked, strict=True)):
         if number:
             click.echo()
-        for label, text in details(each):
+        for label, text in details(each, said):
             click.echo(f"{visible(label):<12}{visible(text)}".rstrip())
     return Exit.DONE
 

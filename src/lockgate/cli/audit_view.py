@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from lockgate.calls.records import AskedRecord
 from lockgate.showing import quoted, visible
 from lockgate.stores.audit_reader import AuditedCall
 
@@ -34,8 +35,9 @@ def line(call: AuditedCall) -> str:
     return f"{when}  {decision:<8}  {outcome:<24}  {tool}  ({why})  {name}"
 
 
-def details(call: AuditedCall) -> Iterator[tuple[str, str]]:
-    """Everything the two records say: names and values, one line each."""
+def details(call: AuditedCall, asked: Sequence[AskedRecord] = ()) -> Iterator[tuple[str, str]]:
+    """Everything the two records say, and what the server `asked` meanwhile: names and values, one
+    line each."""
     decided = call.decision
     yield "call", decided.call
     yield "decided", _local(decided.time).isoformat(timespec="milliseconds")
@@ -50,6 +52,8 @@ def details(call: AuditedCall) -> Iterator[tuple[str, str]]:
         yield "answer", f"{answer}, by {decided.approver}, for: {decided.scope}"
     if decided.ticket is not None:
         yield "ticket", decided.ticket
+    for question in asked:
+        yield "asked", _question(question)
     yield "outcome", _outcome(call)
     if call.outcome is not None:
         attempts = call.outcome.attempts
@@ -74,9 +78,12 @@ def details(call: AuditedCall) -> Iterator[tuple[str, str]]:
     yield "record", call.segment.name
 
 
-def data(call: AuditedCall, *, running: bool = False) -> dict[str, Any]:
-    """The two records, and what they come to."""
+def data(
+    call: AuditedCall, *, running: bool = False, asked: Sequence[AskedRecord] | None = None
+) -> dict[str, Any]:
+    """The two records, what they come to, and what the server asked, where that was looked up."""
     still = running and _is_open(call)
+    questions = {} if asked is None else {"asked": [msgspec.to_builtins(each) for each in asked]}
     return {
         "call": call.decision.call,
         "kind": None if still else call.kind,
@@ -84,6 +91,7 @@ def data(call: AuditedCall, *, running: bool = False) -> dict[str, Any]:
         "decision": msgspec.to_builtins(call.decision),
         "outcome": None if call.outcome is None else msgspec.to_builtins(call.outcome),
         "segment": call.segment.name,
+        **questions,
     }
 
 
@@ -103,6 +111,13 @@ def _outcome(call: AuditedCall) -> str:
             return f"done, {call.outcome.duration * 1000:.0f} ms"
     words = kind or reason or "failed"
     return f"{words} ({reason})" if kind and reason and reason != kind else words
+
+
+def _question(record: AskedRecord) -> str:
+    """One question of the server's: in which way, and what came of it."""
+    about = f" at {record.host}" if record.host else f" of {record.model}" if record.model else ""
+    why = f" ({record.reason})" if record.reason else ""
+    return f"{record.mode}{about}, by {record.server}: {record.action}{why}"
 
 
 def _may(call: AuditedCall) -> str:

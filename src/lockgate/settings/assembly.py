@@ -10,13 +10,14 @@ from typing import Any, Final
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError
 from lockgate.mcp.endpoint import StdioEndpoint
-from lockgate.mcp.host.settings import ServerSettings
+from lockgate.mcp.host.settings import SamplingSettings, ServerSettings
 from lockgate.rules.examples import example_fault
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.rules.places import Places
 from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
+from lockgate.settings.asking_keys import SAMPLING
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.auth import Auth, BearerHeader, auth_of
 from lockgate.settings.config import (
@@ -119,6 +120,9 @@ class Assembly:
             lane=value["lane"],
             verdicts={tool: verdict.value for tool, verdict in verdicts.items()},
             pins=value["pins"],
+            elicitation=value["elicitation"],
+            sampling=self._sampling(name, draft),
+            roots=tuple(value["roots"]),
             auth=None if isinstance(auth, BearerHeader) else auth,
         )
 
@@ -133,6 +137,18 @@ class Assembly:
             self._findings.add(given.place, given.path, what, "keep one of them")
             return None
         return auth_of(name, given, self._findings)
+
+    def _sampling(self, name: str, draft: Draft) -> SamplingSettings | None:
+        """What a server may have completed; None without it, and after a finding."""
+        given = draft.get("sampling")
+        if given is None:
+            return None
+        value = _Values(SAMPLING, given.value)
+        if value["model"] is None:
+            what = f'server "{name}" has sampling without a model'
+            self._findings.add(given.place, given.path, what, "add model: scripted:PATH")
+            return None
+        return SamplingSettings(value["model"], value["maxTokens"], value["perHour"], value["ask"])
 
     def _at_most(self, draft: Draft, timeout: float) -> float | None:
         """`progressExtends`; None after a finding."""

@@ -19,6 +19,12 @@ _SOME_HOME: Final = "/home/of-the-reader"
 _SOMEWHERE: Final = "https://of-the-reader.invalid/"
 """Stands for an address that a variable is part of."""
 
+_GIVEN: Final[Mapping[str, str]] = {
+    "sampling": "lets it have a model complete something",
+    "roots": "tells it of directories",
+}
+"""What one server is given and another is not, with what is said of it."""
+
 
 def join(drafts: Sequence[Draft], findings: Findings) -> Draft:
     """The layers, earlier ones first, as one. Trust that would be inherited goes to `findings`."""
@@ -89,6 +95,14 @@ def _refuse_inherited_trust(earlier: Draft, later: Draft, findings: Findings) ->
                 f'server "{name}": changes what is {verb}, while {trusted.place} trusts it',
                 "say annotationTrust here as well, or give the server another name",
             )
+        for granted, what in _GIVEN.items():
+            if granted in old and old[granted].value and granted not in new:
+                findings.add(
+                    changed.place,
+                    changed.path,
+                    f'server "{name}": changes what is {verb}, while {old[granted].place} {what}',
+                    f"say {granted} here as well, or give the server another name",
+                )
         told: Mapping[str, Given] = old["verdicts"].value if "verdicts" in old else {}
         again: Mapping[str, Given] = new["verdicts"].value if "verdicts" in new else {}
         if left := [tool for tool in told if tool not in again]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
+from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy, SamplingSettings
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.settings.config import (
@@ -60,11 +60,35 @@ def _of_servers(servers: Mapping[str, Given], own: Mapping[str, Given]) -> Itera
             yield f"take its own word on tools of {name}: {', '.join(map(word, verdicts))}"
         if _value(server, "pins", None) is PinPolicy.OFF:
             yield f"take no notice when tools of {name} change"
+        if (sampling := _value(server, "sampling", None)) is not None:
+            yield _sampling(name, sampling)
+        if roots := _value(server, "roots", ()):
+            folder = server["roots"].place.file.parent
+            yield f"tell {name} of {', '.join(word(_place(root, folder)) for root in roots)}"
         if name in own and (changed := [key for key in server if key not in _TOLD]):
             yield f"change what your own configuration says of {name}: {', '.join(changed)}"
 
 
-_TOLD: Final = frozenset({*IDENTIFIED_BY, "annotationTrust", "verdicts"})
+def _sampling(name: str, given: Draft) -> str:
+    """What a server may have a model do, and whether somebody is asked."""
+    default = SamplingSettings("")
+    model = word(str(_value(given, "model", "no model")))
+    most = _value(given, "maxTokens", default.max_tokens)
+    often = _value(given, "perHour", default.per_hour)
+    asked = "" if _value(given, "ask", default.ask) is not False else ", WITHOUT ASKING YOU"
+    return (
+        f"let {name} have {model} complete what it likes, {often} times an hour, up to {most}"
+        f" tokens each{asked}"
+    )
+
+
+def _place(written: Path | str, folder: Path) -> str:
+    """A directory as it would be told; as it is written where that depends on the environment."""
+    real = _real(written, folder)
+    return str(written) if real is None else str(real)
+
+
+_TOLD: Final = frozenset({*IDENTIFIED_BY, "annotationTrust", "verdicts", "sampling", "roots"})
 """Keys of a server that the summary tells of in full."""
 
 

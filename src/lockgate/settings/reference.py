@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lockgate.settings.asking_keys import SAMPLING
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.auth_keys import AUTH
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
@@ -17,6 +18,7 @@ SECTIONS: tuple[Section, ...] = (
     SERVER,
     AUTH,
     TLS,
+    SAMPLING,
     VERDICT,
     AGENT,
     APPROVALS,

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
+from lockgate.settings.asking_keys import ASKING
 from lockgate.settings.auth_keys import Auth
 from lockgate.settings.entries import Environment, Nested, ServerName, Servers, Verdicts
 from lockgate.settings.kinds import (
@@ -251,7 +252,8 @@ SERVER: Final = Section(
             None,
             "nothing",
             "How long a call may take in all while the server reports progress, which gives it"
-            " `requestTimeout` anew each time. Not below that. Left out, progress extends nothing.",
+            " `requestTimeout` anew each time, or when it takes the call as a task. Not below"
+            " that. Left out, progress extends nothing, and a task may take 10 minutes.",
             expands=True,
         ),
         Key(
@@ -314,6 +316,7 @@ SERVER: Final = Section(
             "What is done about a tool whose definition changed since you pinned it: nothing; say"
             " so and believe nothing that loosens; or leave it out, and every tool without a pin.",
         ),
+        *ASKING,
     ),
     also_called=MappingProxyType(
         {

@@ -22,7 +22,7 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from lockgate.calls.records import DecisionRecord, OutcomeRecord
+from lockgate.calls.records import AskedRecord, DecisionRecord, OutcomeRecord
 from lockgate.errors import LocalError
 from lockgate.showing import visible
 from lockgate.stores.chain import Chain, Sealer
@@ -105,6 +105,10 @@ class AuditLog:
     def outcome(self, record: OutcomeRecord) -> None:
         self._append(record)
 
+    def asked(self, record: AskedRecord) -> None:
+        """See `calls.records.Questions`."""
+        self._append(record)
+
     def close(self) -> None:
         """Close the segment, note where it ended, and delete what was kept long enough.
 
@@ -115,7 +119,7 @@ class AuditLog:
             self._finish(self._name, descriptor)
             self._remove_old(self._time())
 
-    def _append(self, record: DecisionRecord | OutcomeRecord) -> None:
+    def _append(self, record: AskedRecord | DecisionRecord | OutcomeRecord) -> None:
         line = self._line
         try:
             _ENCODER.encode_into(record, line)

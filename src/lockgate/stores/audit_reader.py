@@ -10,12 +10,12 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from lockgate.calls.records import DecisionRecord, OutcomeRecord
+from lockgate.calls.records import AskedRecord, DecisionRecord, OutcomeRecord
 from lockgate.errors import Fate
 from lockgate.stores.segments import SegmentRecord, segments_in
 from lockgate.tools.result import ErrorKind
 
-Record: TypeAlias = DecisionRecord | OutcomeRecord | SegmentRecord
+Record: TypeAlias = AskedRecord | DecisionRecord | OutcomeRecord | SegmentRecord
 
 _DECODER: Final = msgspec.json.Decoder(Record)
 
@@ -114,6 +114,19 @@ def read_calls(directory: Path) -> AuditReading:
             calls.extend(AuditedCall(decision, None, segment) for decision, segment in left)
     calls.sort(key=lambda call: call.decision.time)
     return AuditReading(tuple(calls), tuple(faults))
+
+
+def asked_in(call: AuditedCall) -> tuple[AskedRecord, ...]:
+    """What the server asked in a call, in order, as far as it stands in the same segment.
+
+    Raises OSError.
+    """
+    with call.segment.open("rb") as lines:
+        found = [parse_record(line) for line in lines if b'"asked"' in line]
+    id = call.decision.call
+    return tuple(
+        record for record in found if isinstance(record, AskedRecord) and record.call == id
+    )
 
 
 def parse_record(line: bytes) -> Record | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable
 
@@ -47,3 +48,9 @@ class Deadline:
         self.at = at
         if self.moved is not None:
             self.moved()
+
+
+def deadline_in(seconds: float) -> Deadline:
+    """One that is so many seconds from now, on the running loop."""
+    clock = asyncio.get_running_loop().time
+    return Deadline(clock() + seconds, clock)

@@ -57,6 +57,8 @@ class Occasion(msgspec.Struct, frozen=True):
     """Whether a person is there for that call; None where that can not be told."""
     within: bool = True
     """Whether anything is under way that the server can ask for: a call, a resource, a prompt."""
+    waits: bool = False
+    """Whether the server is waiting for the answer; else it gets it with the request made again."""
     completions: Completions | None = None
     """Of a legacy server: what it says to be over."""
     resource: str | None = None

@@ -58,7 +58,7 @@ class Serving:
 
     async def _answer(self, method: str, params: Any) -> dict[str, Any]:
         occasion = common(self._peer, self._pending.occasions(self._peer))
-        occasion = structs.replace(occasion, completions=self.completions)
+        occasion = structs.replace(occasion, waits=True, completions=self.completions)
         task = asyncio.current_task()
         moot = False
 

@@ -6,11 +6,13 @@ import enum
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from lockgate.mcp.client.bearer import BearerFile
 from lockgate.mcp.client.oauth.plan import OAuthPlan
 from lockgate.mcp.endpoint import Endpoint, StdioEndpoint
+from lockgate.mcp.protocol.elicitation import Mode
 from lockgate.traits import (
     ConcurrencyBehavior,
     DestructiveBehavior,
@@ -38,6 +40,37 @@ class PinPolicy(enum.Enum):
     """It is told, and what would loosen does not count for that tool."""
     BLOCK = "block"
     """It is left out, and so is a tool that nobody has reviewed."""
+
+
+class AskingPolicy(enum.Enum):
+    """How a server may ask the person something."""
+
+    BOTH = "both"
+    FORMS = "forms"
+    ADDRESSES = "addresses"
+    NONE = "none"
+
+    @property
+    def modes(self) -> frozenset[Mode]:
+        """The ways that are left."""
+        forms = {Mode.FORM} if self in (AskingPolicy.BOTH, AskingPolicy.FORMS) else set[Mode]()
+        if self in (AskingPolicy.BOTH, AskingPolicy.ADDRESSES):
+            forms.add(Mode.URL)
+        return frozenset(forms)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingSettings:
+    """A model that one server may have complete something."""
+
+    model: str
+    """By name, as in `agent.model`."""
+    max_tokens: int = 2000
+    """A request that asks for more is refused."""
+    per_hour: int = 20
+    """Requests an hour."""
+    ask: bool = True
+    """Whether a person is shown each request, and each completion before the server gets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +106,8 @@ class ServerSettings:
     """Seconds that one request may take, queueing and writing included (S3-21)."""
     progress_extends: float | None = None
     """Seconds that a call may take in all while the server reports progress, which gives it
-    `request_timeout` anew each time. None: progress extends nothing."""
+    `request_timeout` anew each time, or when it takes the call as a task. None: progress extends
+    nothing, and a task may take `client.tasks.AT_MOST`."""
     annotation_trust: AnnotationTrust = AnnotationTrust.IGNORE
     required: bool = False
     expect_tools: tuple[str, ...] = ()
@@ -86,6 +120,13 @@ class ServerSettings:
     auth: OAuthPlan | BearerFile | None = None
     """Where the credentials of a server over HTTP come from; None: its headers hold what is needed.
     """
+
+    elicitation: AskingPolicy = AskingPolicy.BOTH
+    """How it may ask whoever is there."""
+    sampling: SamplingSettings | None = None
+    """None: no model completes anything for it."""
+    roots: tuple[Path, ...] = ()
+    """Directories that it is told of; none: it is told that there is no such answer."""
 
     def __post_init__(self) -> None:
         if not SERVER_NAME.fullmatch(self.name):

@@ -59,7 +59,7 @@ class Elicitation(msgspec.Struct, frozen=True):
 
 
 class ElicitAnswer(msgspec.Struct, frozen=True):
-    """What comes of it."""
+    """What comes of it: `ElicitAnswer.accept({"name": "Ada"})`, `.decline()`, `.cancel()`."""
 
     action: Action
     content: JSONObject | None = None
@@ -67,6 +67,21 @@ class ElicitAnswer(msgspec.Struct, frozen=True):
     finished: bool = False
     """Of an address: the person says that it is done there. Not sent; else a legacy server's own
     word is waited for where it counts."""
+
+    @classmethod
+    def accept(cls, values: JSONObject | None = None, *, finished: bool = False) -> ElicitAnswer:
+        """Yes: the values of a form, or that an address was opened (and is `finished` with)."""
+        return cls(Action.ACCEPT, values, finished)
+
+    @classmethod
+    def decline(cls) -> ElicitAnswer:
+        """No."""
+        return cls(Action.DECLINE)
+
+    @classmethod
+    def cancel(cls) -> ElicitAnswer:
+        """Nobody said anything."""
+        return cls(Action.CANCEL)
 
     def result(self) -> dict[str, Any]:
         """`ElicitResult`."""

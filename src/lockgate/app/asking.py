@@ -1,0 +1,124 @@
+"""What servers may ask of this gate, and who answers: the program, the terminal, a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from lockgate.agent.model import Model
+from lockgate.app.models import model_named
+from lockgate.bridges.reception import Reception
+from lockgate.bridges.sampling import Consent, ModelSampling
+from lockgate.errors import LocalError
+from lockgate.mcp.client.services import (
+    SERVES_NOTHING,
+    Elicit,
+    ListRoots,
+    Occasion,
+    Root,
+    Sample,
+    Services,
+)
+from lockgate.mcp.host.settings import ServerSettings
+from lockgate.settings.config import Config
+
+GivenServices: TypeAlias = Mapping[str, Services] | Callable[[str], Services | None]
+"""A program's own answers, by the configured name of the server; None, or no entry: the
+configuration's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answerers:
+    """Who is there to answer."""
+
+    attended: bool
+    reception: Reception
+    within: float | None
+    """Seconds that a person has."""
+    elicit: Elicit | None = None
+    """Asks the person; None where nobody can be asked by us."""
+    consent: Consent | None = None
+    """Asks them whether a model may be used."""
+
+
+def services_of(
+    config: Config, given: GivenServices | None, answerers: Answerers
+) -> Callable[[ServerSettings], Services]:
+    """What each server may ask.
+
+    A program's own handlers go before those of the configuration. Nobody is asked in a gate that
+    nobody attends, and by no way that the operator has switched off. Raises `ConfigError` for a
+    model that can not be loaded, and `LocalError` for services of a server that is not configured.
+    """
+    if given is not None and not callable(given):
+        known = {server.name for server in config.servers}
+        if strange := sorted(set(given) - known):
+            raise LocalError(f"services are given for {strange[0]!r}, and no server is called that")
+    models = {
+        server.name: model_named(server.sampling.model)
+        for server in config.servers
+        if server.sampling is not None
+    }
+
+    def services(settings: ServerSettings) -> Services:
+        own = _given(given, settings.name)
+        elicit = own.elicit or answerers.elicit
+        modes = settings.elicitation.modes
+        if own.elicit is not None:
+            modes &= own.modes
+        if not (answerers.attended and modes):
+            elicit = None
+        sample = own.sample
+        if sample is not None:
+            sample = answerers.reception.samples(sample)
+        else:
+            sample = _sampling(settings, models.get(settings.name), answerers)
+        roots = own.roots or _roots(settings.roots)
+        if elicit is None and sample is None and roots is None and not own.extensions:
+            return SERVES_NOTHING
+        return Services(
+            elicit=None if elicit is None else answerers.reception.elicits(elicit),
+            modes=modes,
+            sample=sample,
+            sampling_tools=own.sample is not None and own.sampling_tools,
+            roots=roots,
+            extensions=own.extensions,
+        )
+
+    return services
+
+
+def _given(given: GivenServices | None, name: str) -> Services:
+    found = None
+    if given is not None:
+        found = given(name) if callable(given) else given.get(name)
+    if found is None:
+        return SERVES_NOTHING
+    if not isinstance(found, Services):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
+        raise LocalError(f"services must be a Services, not {type(found).__name__}")
+    return found
+
+
+def _sampling(settings: ServerSettings, model: Model | None, who: Answerers) -> Sample | None:
+    """The configured model; None where nobody can be asked who has to be."""
+    sampling = settings.sampling
+    if sampling is None or model is None:
+        return None
+    if sampling.ask and not (who.attended and who.consent is not None):
+        return None
+    return ModelSampling(sampling, model, who.reception, who.consent, who.within)
+
+
+def _roots(directories: Sequence[Path]) -> ListRoots | None:
+    if not directories:
+        return None
+
+    async def roots(occasion: Occasion) -> Sequence[Root]:
+        """Those that are there now: a server is not sent to one that is not."""
+        del occasion
+        there = [directory for directory in directories if directory.is_dir()]
+        return tuple(Root(directory.as_uri(), directory.name or None) for directory in there)
+
+    return roots
