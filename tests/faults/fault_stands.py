@@ -142,10 +142,10 @@ class WireStand(_Recorded):
 
     deafens = False
 
-    def __init__(self, case: Case, directory: Path) -> None:
+    def __init__(self, case: Case, directory: Path, *rules: When) -> None:
         super().__init__(case, directory)
         legacy = "modern" not in case.way
-        script = _script(case, directory / "ledger", LEGACY if legacy else MODERN)
+        script = _script(case, directory / "ledger", LEGACY if legacy else MODERN, *rules)
         self._server: HttpServer
         if case.way == "sse":
             self._server = SseServer(script)
@@ -203,6 +203,8 @@ class _PipeStand(_Recorded):
     """A server that reads frames, from a pipe or a queue."""
 
     revisions: Sequence[str] = LEGACY
+    rules: Sequence[When] = ()
+    """What it does besides."""
 
     def script(self) -> ScriptedServer:
         case = self.case
@@ -212,7 +214,7 @@ class _PipeStand(_Recorded):
                 # A rule that has had its message counts no more, and the next one has its first.
                 steps = PIPE[point](case.at)
                 rules.append(When("tools/call", *steps, tool=case.tool, nth=1))
-        return _script(case, self.ledger.path, self.revisions, *rules)
+        return _script(case, self.ledger.path, self.revisions, *rules, *self.rules)
 
     @property
     def deafens(self) -> bool:

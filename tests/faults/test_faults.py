@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from fault_cases import PATIENT, VERDICTS, impatient, make
+from fault_crowds import crowd, crowds
+from fault_pipe_starts import REVISIONS, start_programs
 from fault_points import OUTSIDE, PIPE, WIRE
 from fault_stands import WAYS, Case
 from fault_starts import start
@@ -84,6 +86,23 @@ async def test_a_start_that_meets_faults(way: str, method: str, tmp_path: Path) 
     """Each point, at each request that a start is made of: the server is there or has failed within
     the bound, comes back when it is asked for, and leaves nothing behind."""
     assert await start(way, method, tuple(WIRE), tmp_path) == []
+
+
+@pytest.mark.parametrize("era", REVISIONS)
+@pytest.mark.req("S3-08", "B-03")
+async def test_a_program_that_does_not_start_as_it_should(era: str, tmp_path: Path) -> None:
+    """It can not be run, ends, says nothing, half of it or something else, at each step of its
+    start: it has failed within the bound with its own fault and words, is there once it is mended
+    and asked for, and leaves nothing behind."""
+    assert await start_programs(era, tmp_path) == []
+
+
+@pytest.mark.parametrize(("way", "fault"), crowds(), ids=_named)
+@pytest.mark.req("B-03", "S3-24")
+async def test_many_calls_that_are_under_way(way: str, fault: str, tmp_path: Path) -> None:
+    """Of each kind of tool some: each ends as it does alone, none runs more often than it may, and
+    none hangs."""
+    assert await crowd(way, fault, tmp_path) == []
 
 
 def test_the_same_seed_draws_the_same_cases() -> None:

@@ -273,8 +273,10 @@ class _Negotiator:
         """The end of the negotiation; `message` is about the server, `finding` what led to it."""
         found = None if finding is None else finding.found
         text = f"{self._connection.peer} {message}"
-        if found is Found.EXITED and self._connection.reason is not None:
-            text += f": {self._connection.reason}"
+        if finding is not None and found is Found.EXITED:
+            # The link may have refused to send, and be about to say more.
+            why = self._connection.reason or finding.detail
+            text += f": {why}" if why else ""
         elif finding is not None and found is Found.SILENT:
             text = finding.detail or text
         elif finding is not None and found is Found.ERROR and finding.detail not in text:

@@ -70,7 +70,7 @@ class Posting:
         """
         wire = self._wire
         session = None if message.handling is Handling.OPENS_SESSION else wire.session
-        beginning = asyncio.timeout(None)
+        beginning, begun = asyncio.timeout(None), self._presence.now
         try:
             async with beginning:
                 self._beginning.add(beginning)
@@ -78,7 +78,7 @@ class Posting:
         except TimeoutError:
             raise wire.closed(Fate.NOT_SENT, text="nothing was sent: ") from None
         except HttpFailure as failure:
-            raise self._presence.broken(failure) from None
+            raise self._presence.broken(failure, begun) from None
         finally:
             self._beginning.discard(beginning)
 
@@ -91,16 +91,16 @@ class Posting:
     async def accepted(self, message: Outgoing, sent: Sent) -> None:
         """Returns when a message was accepted whose answer comes on another stream, or when that
         answer was a refusal. Raises `PeerError` with its fate."""
-        wire = self._wire
+        wire, begun = self._wire, self._presence.now
         try:
             answer = await wire.answered(sent, message, None)
             self._presence.heard(answer.status)
             if 200 <= answer.status < 300:
                 await wire.beginning(answer)  # whatever it is
             else:
-                await self._refused(answer, message, None, look=False)
+                await self._refused(answer, message, None, begun, look=False)
         except HttpFailure as failure:
-            raise self._presence.broken(failure) from None
+            raise self._presence.broken(failure, begun) from None
 
     async def finish(self, message: Outgoing, sent: Sent, session: str | None) -> None:
         """Returns when a request was answered, or anything else accepted.
@@ -109,12 +109,13 @@ class Posting:
         """
         wire, handling = self._wire, message.handling
         opens = handling is Handling.OPENS_SESSION
+        begun = self._presence.now
         try:
             answer = await wire.answered(sent, message, session)
             self._presence.heard(answer.status)
             try:
                 if not 200 <= answer.status < 300:
-                    await self._refused(answer, message, session)
+                    await self._refused(answer, message, session, begun)
                     return
                 if message.id is None or message.method is None:
                     await wire.beginning(answer)  # whatever it is, it was accepted (PB-067)
@@ -125,7 +126,7 @@ class Posting:
             finally:
                 answer.close()
         except HttpFailure as failure:
-            raise self._presence.broken(failure) from None
+            raise self._presence.broken(failure, begun) from None
 
     # -------------------------------------------------------------- answers
 
@@ -241,10 +242,16 @@ class Posting:
     # -------------------------------------------------------------- refusals
 
     async def _refused(
-        self, answer: Answer, message: Outgoing, session: str | None, *, look: bool = True
+        self,
+        answer: Answer,
+        message: Outgoing,
+        session: str | None,
+        begun: int,
+        *,
+        look: bool = True,
     ) -> None:
         """A status that is no success: whose answer it is, or what error it means; with a `look` at
-        what else is there, where that may be the reason."""
+        what else is there, where that may be the reason. `begun`: see `Presence`."""
         wire = self._wire
         data = await wire.beginning(answer)
         said = decode(data) if data.lstrip()[:1] == b"{" else None
@@ -268,7 +275,7 @@ class Posting:
         if request is None and message.method is not None:
             told += f"; that was the answer to {message.method}"
         error = wire.refused(answer.status, told, answer)
-        raise self._presence.refused(answer.status, error)
+        raise self._presence.refused(answer.status, error, begun)
 
     async def _what_else(self) -> str:
         """What is at an address that does not take the first message, where that can be told."""

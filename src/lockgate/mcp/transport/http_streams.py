@@ -102,7 +102,7 @@ class Streams:
             first = False
             stream = EventStream(self._limit)
             brought = False
-            session = self._wire.session
+            session, begun = self._wire.session, self._presence.now
             try:
                 answer = await self._opened(last_id, had)
                 if asked is not None:
@@ -113,7 +113,7 @@ class Streams:
                     if found:
                         return
             except HttpFailure as failure:
-                self._presence.broken(failure)
+                self._presence.broken(failure, begun)
                 if asked is not None:
                     asked.set()  # it counts as one that brought nothing
             last_id = stream.last_id or last_id

@@ -2,8 +2,9 @@
 
 An address has no process whose end could be seen, and the link to it goes on whatever happens. So
 each failure is asked what it says about the server: a connection that can not be made proves that
-it is not there, exchanges that end without an answer in a row make it likely, and any answer shows
-that it is (docs/decisions/0032).
+it is not there, exchanges that end without an answer one after the other make it likely, and any
+answer shows that it is (docs/decisions/0032). Those that were under way together and end together
+are one sign: that a machine in between was restarted is no more than that.
 """
 
 from __future__ import annotations
@@ -28,26 +29,32 @@ class Presence:
         self._receiver = receiver
         self._signs = 0
         self._told = False
+        self.now = 0
+        """A number for this moment; to be kept by an exchange when it begins."""
 
     def heard(self, status: int) -> None:
         """Somebody answered; a gateway, where the status is one of those, in the server's place."""
         if absence_by_status(status) is Absence.NONE:
             self._signs = 0
 
-    def broken(self, failure: HttpFailure) -> PeerError:
-        """The error for an exchange that was stopped on its way, which is noted."""
+    def broken(self, failure: HttpFailure, begun: int) -> PeerError:
+        """The error for an exchange that was stopped on its way, which is noted; it `begun` then,
+        by `now`."""
         error = self._wire.broken(failure)
-        self._note(absence(failure.stage, failure.trouble), error)
+        self._note(absence(failure.stage, failure.trouble), error, begun)
         return error
 
-    def refused(self, status: int, error: PeerError) -> PeerError:
+    def refused(self, status: int, error: PeerError, begun: int) -> PeerError:
         """The same error, of an exchange that was answered with this status; it is noted."""
-        self._note(absence_by_status(status), error)
+        self._note(absence_by_status(status), error, begun)
         return error
 
-    def _note(self, found: Absence, error: PeerError) -> None:
+    def _note(self, found: Absence, error: PeerError, begun: int) -> None:
         if found is Absence.NONE or self._told or self._wire.left:
             return
+        if found is Absence.SIGN and begun != self.now:
+            return  # it was under way when the last sign came
+        self.now += 1
         self._signs += 1
         if found is Absence.SIGN and self._signs < SIGNS:
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -15,7 +16,7 @@ from lockgate.mcp.transport.http_pool import connecting
 from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.testing.http_faults import page, reset, stall, status
-from lockgate.testing.http_heard import Action
+from lockgate.testing.http_heard import Action, HttpExchange
 from lockgate.testing.http_server import HttpServer
 from lockgate.testing.receiver import RecordingReceiver
 from lockgate.testing.script import ScriptedServer
@@ -99,6 +100,32 @@ async def test_three_failures_in_a_row_tell_it_too(how: str, sign: str) -> None:
         assert str(told).endswith(", 3 times in a row")
         assert told.fault is Fault.NOT_CONNECTED
         assert told.retry_after == (7.0 if sign == "503" else None)
+
+
+async def test_what_ends_together_is_one_sign() -> None:
+    """Five exchanges that are reset at once were lost by one event; two more after it, one after
+    the other, tell."""
+    async with HttpServer(ScriptedServer()) as server, linked(server) as (link, receiver):
+        go_on, waiting = asyncio.Event(), asyncio.Semaphore(0)
+
+        async def all_at_once(exchange: HttpExchange) -> None:
+            waiting.release()
+            await go_on.wait()
+            await reset()(exchange)
+
+        server.on(all_at_once, message="ping")
+        for id in range(1, 6):
+            await link.send(ping(id))
+            await waiting.acquire()
+        go_on.set()
+        for id in range(1, 6):
+            await receiver.lost(id)
+        assert receiver.notices == []
+        for id in (6, 7):
+            assert receiver.notices == []
+            await link.send(ping(id))
+            await receiver.lost(id)
+        assert len(receiver.notices) == 1
 
 
 @pytest.mark.parametrize(
