@@ -13,14 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 from msgspec import Raw
 
 from lockgate.errors import LocalError, PeerError
 from lockgate.mcp.client.failures import Failures
-from lockgate.mcp.client.inbound import Handler, Inbound, Listener
+from lockgate.mcp.client.inbound import Inbound, Listener
 from lockgate.mcp.client.journal import Journal
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
@@ -29,11 +28,16 @@ from lockgate.mcp.client.receiver import FrameReceiver
 from lockgate.mcp.client.renewal import Renewal
 from lockgate.mcp.client.serverlog import MESSAGE, ServerLog
 from lockgate.mcp.client.services import SERVES_NOTHING, Occasion, Services
+from lockgate.mcp.client.serving import Serving
+from lockgate.mcp.client.standing import Bound
+from lockgate.mcp.client.tasknews import TaskNews
 from lockgate.mcp.protocol import outgoing
+from lockgate.mcp.protocol.elicitation import COMPLETE
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.outgoing import Dialect
 from lockgate.mcp.protocol.progress import PROGRESS
 from lockgate.mcp.protocol.session import Event, Session
+from lockgate.mcp.protocol.tasks import CHANGED
 from lockgate.mcp.transport.base import Link, SessionEnded, Transport
 
 logger = logging.getLogger(__name__)
@@ -73,8 +77,15 @@ class Connection:
         self._failures = Failures(peer)
         self._pending = PendingRequests(self._failures, journal)
         self._outbox = Outbox(peer, request_timeout)
-        concerns = {PROGRESS: self._pending.progressed, MESSAGE: ServerLog(journal)}
-        handlers = {method: self._serving(method, services) for method in services.methods}
+        self.serving = Serving(peer, services, self._pending)
+        self.tasks = TaskNews(self._outbox, self._pending, lambda: self._link)
+        concerns = {
+            PROGRESS: self._pending.progressed,
+            MESSAGE: ServerLog(journal),
+            COMPLETE: self.serving.completions.completed,
+            CHANGED: self.tasks.changed,
+        }
+        handlers = self.serving.handlers()
         self._inbound = Inbound(peer, self._outbox, handlers, listeners, journal, concerns)
         told = (self._lost, self._noticed)
         self._receiver = FrameReceiver(journal, self._pending, self._inbound, *told)
@@ -110,11 +121,6 @@ class Connection:
             raise LocalError(f"no protocol revision is agreed upon with {self.peer} yet")
         return self._dialect
 
-    def held(self) -> AbstractContextManager[None]:
-        """While this is entered the requests that are open now do not run out of time; see
-        `PendingRequests.held`."""
-        return self._pending.held()
-
     @property
     def mirrors(self) -> bool:
         """Whether what goes beside a frame reaches the server; see `Link.mirrors`."""
@@ -127,6 +133,7 @@ class Connection:
         if not dialect.revision.modern:
             self._renewal = Renewal(self, dialect)
         self._receiver.batches = dialect.revision.batches
+        self.serving.agree(dialect.revision)
 
     async def open(self) -> None:
         """Reach the server. Not bounded: the caller knows how long it may take.
@@ -200,6 +207,8 @@ class Connection:
         withdraw: bool = True,
         renew: bool = True,
         tracked: Tracked | None = None,
+        about: Occasion | None = None,
+        bound: Bound | None = None,
     ) -> Answer:
         """The same, but an error that the peer answered is returned.
 
@@ -207,7 +216,8 @@ class Connection:
         `initialize` must never be cancelled (2025-11-25, basic/utilities/cancellation), and a
         legacy server may break over anything that comes before it. A request of a session that has
         ended is made once more in a new one, unless `renew` is False. `tracked` is whom its
-        progress concerns; the frame has to ask for it.
+        progress concerns; the frame has to ask for it. `about` is what a server that asks
+        something meanwhile can ask for, and `bound` the caller's own, which stands still then.
         """
         loop = self._check_loop()
         link = self._link
@@ -221,11 +231,13 @@ class Connection:
             loop.create_future(),
             asyncio.current_task(loop),
             loop.time() + limit,
+            tracked,
+            about,
+            bound,
         )
         generation = 0 if self._renewal is None else self._renewal.generation
         if tracked is not None:
             tracked.begin(waiting.due - limit, limit)
-            waiting.tracked = tracked
         self._pending.add(identity, waiting)
         try:
             await link.send(message)
@@ -244,9 +256,14 @@ class Connection:
         if isinstance(result, PeerError):
             if renew and isinstance(result, SessionEnded) and self._renewal is not None:
                 await self._renewed(self._renewal, generation, waiting.due)
-                left = waiting.due - loop.time()
                 return await self.exchange(
-                    make, timeout=left, withdraw=withdraw, renew=False, tracked=tracked
+                    make,
+                    timeout=waiting.due - loop.time(),
+                    withdraw=withdraw,
+                    renew=False,
+                    tracked=tracked,
+                    about=about,
+                    bound=bound,
                 )
             raise result
         if result is None:
@@ -338,13 +355,6 @@ class Connection:
             self._renewal.end()
         self._opened.set()
         self._gone.set()
-
-    def _serving(self, method: str, services: Services) -> Handler:
-        async def serve(params: Any) -> Any:
-            with self.held():
-                return await services.answer(method, params, Occasion(self.peer))
-
-        return serve
 
     def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
         return self._failures.timed_out(

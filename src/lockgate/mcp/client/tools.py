@@ -9,16 +9,20 @@ from typing import Any, TypeAlias
 
 from msgspec import Raw
 
+from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.connection import MakeRequest
 from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
 from lockgate.mcp.client.pages import Kind, all_pages, shortest, told
+from lockgate.mcp.client.pending import Answer
 from lockgate.mcp.client.progress import ProgressListener, Tracked
 from lockgate.mcp.client.rounds import opened, settled, wants_addresses
-from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.client.services import SERVES_NOTHING, Occasion
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.standing import Bound
+from lockgate.mcp.client.tasks import FOLLOWING, Following, TaskCall
 from lockgate.mcp.protocol.claims import Claims
-from lockgate.mcp.protocol.input_required import InputAnswers
-from lockgate.mcp.protocol.jsonrpc import Outgoing
+from lockgate.mcp.protocol.input_required import InputAnswers, result_type
+from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
 from lockgate.mcp.protocol.listing import read_tools_page
 from lockgate.mcp.protocol.outgoing import LIST_TOOLS
 from lockgate.mcp.protocol.pages import Page
@@ -29,6 +33,7 @@ from lockgate.mcp.protocol.results import (
     ListedTool,
     parse_call_result,
 )
+from lockgate.mcp.protocol.tasks import TASK
 
 Carry: TypeAlias = Callable[[int], Mapping[str, str] | None]
 """Gives, for the request of this id, what its `_meta` is to carry of a trace; None for nothing."""
@@ -60,10 +65,12 @@ class ListedTools:
 class ToolClient:
     """Tools over one session. Holds no state; any number of tasks may use it."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_following", "_session")
 
-    def __init__(self, session: ServerSession) -> None:
+    def __init__(self, session: ServerSession, *, following: Following = FOLLOWING) -> None:
+        """`following` is how calls are followed that the server takes as tasks."""
         self._session = session
+        self._following = following
 
     async def list(self) -> ListedTools:
         """Read the whole list, page by page.
@@ -93,6 +100,7 @@ class ToolClient:
         renew: bool = True,
         occasion: Occasion | None = None,
         bound: Bound | None = None,
+        within: float | None = None,
     ) -> CallResult:
         """Call a tool by its original name and wait for its result.
 
@@ -105,6 +113,8 @@ class ToolClient:
         input first gets it from the session's `services`, told of `occasion`, and the call is made
         again with it; that takes no time off `timeout`, which bounds each round, and `bound`, the
         caller's own, stands still meanwhile, as it does where a legacy server asks by itself.
+        A call that the server takes as a task may take `within` seconds in all, None is `at_most`
+        or else `tasks.AT_MOST`; `timeout` bounds each look at it then.
         Raises `PeerError`; an error inside the result is a result.
         """
         session = self._session
@@ -112,39 +122,87 @@ class ToolClient:
         call_tool = connection.dialect.call_tool
         if headers.sources:
             call_tool = partial(call_tool, mirrored=mirrored(headers, arguments))
-        if progress is None and at_most is None:
-            answer = await connection.exchange(
-                (lambda id: call_tool(id, name, arguments))
-                if carry is None
-                else (lambda id: call_tool(id, name, arguments, carry(id))),
+        if occasion is None and session.services is not SERVES_NOTHING:
+            occasion = Occasion(session.name, tool=name)
+        tracks = progress is not None or at_most is not None
+
+        def made(id: int, answers: InputAnswers | None = None) -> Outgoing:
+            carried = None if carry is None else carry(id)
+            return call_tool(id, name, arguments, carried, progress=tracks, answers=answers)
+
+        async def exchanged(make: MakeRequest) -> Answer:
+            return await connection.exchange(
+                make,
                 timeout=timeout,
                 renew=renew,
+                tracked=Tracked(progress, at_most) if tracks else None,
+                about=occasion,
+                bound=bound,
             )
-        else:
 
-            def tracked(id: int) -> Outgoing:
-                carried = None if carry is None else carry(id)
-                return call_tool(id, name, arguments, carried, progress=True)
-
+        if tracks or carry is not None:
+            answer = await exchanged(made)
+        else:  # nearly all of them: nothing is spent on what they do not have
             answer = await connection.exchange(
-                tracked, timeout=timeout, renew=renew, tracked=Tracked(progress, at_most)
+                lambda id: call_tool(id, name, arguments),
+                timeout=timeout,
+                renew=renew,
+                about=occasion,
+                bound=bound,
             )
+        if isinstance(answer, Failure) and wants_addresses(answer, session):
+            asked = occasion or Occasion(session.name, tool=name)
+            answer = await opened(answer, lambda: exchanged(made), session, asked, bound)
         result = parse_call_result(raw := connection.result_of(answer))
-        if not (result.asks_for_input and session.revision.reads_result_type):
+        if result.is_final or not session.revision.reads_result_type:
+            if result.result_type == TASK and not result.content and result.structured is None:
+                raise _unasked(session)
             return result
 
         async def again(answers: InputAnswers) -> Raw:
-            def made(id: int) -> Outgoing:
-                carried = None if carry is None else carry(id)
-                progresses = progress is not None or at_most is not None
-                return call_tool(id, name, arguments, carried, progress=progresses, answers=answers)
-
-            tracked = Tracked(progress, at_most)
-            answer = await connection.exchange(made, timeout=timeout, renew=renew, tracked=tracked)
-            return connection.result_of(answer)
+            return connection.result_of(await exchanged(partial(made, answers=answers)))
 
         asked = occasion or Occasion(session.name, tool=name)
-        return parse_call_result(await settled(raw, again, session.services, asked))
+        raw = await settled(raw, again, session.services, asked, bound)
+        if result_type(raw) == TASK:
+            task = TaskCall(
+                session,
+                asked,
+                self._following,
+                timeout=timeout,
+                at_most=at_most if within is None else within,
+                progress=progress,
+                bound=bound,
+            )
+            raw = await task.result(raw)
+        result = parse_call_result(raw)
+        if not result.is_final:
+            raise _unknown_type(session.name, result.result_type)
+        return result
+
+
+def _unasked(session: ServerSession) -> PeerError:
+    """A task of a legacy server: nothing there says how to ask about it."""
+    name = session.name
+    return PeerError(
+        f"{name} took the call as a task, which revision {session.revision.name} does not have: "
+        "what becomes of it can not be learnt",
+        peer=name,
+        phase=Phase.REQUEST,
+        fault=Fault.UNSUPPORTED,
+        fate=Fate.UNKNOWN,
+    )
+
+
+def _unknown_type(server: str, told: str | None) -> PeerError:
+    """2026-07-28, basic: a `resultType` that is not known makes the result an invalid one."""
+    return PeerError(
+        f"{server} answered with a result of a type that is not known here: {str(told)[:40]!r}",
+        peer=server,
+        phase=Phase.REQUEST,
+        fault=Fault.MALFORMED,
+        fate=Fate.ANSWERED,
+    )
 
 
 def _joined(pages: list[Page[ListedTool]], remarks: list[str]) -> ListedTools:

@@ -12,6 +12,8 @@ from lockgate.content import Content, JSONObject, Text
 from lockgate.errors import Fate, LocalError, PeerError
 from lockgate.mcp.client.connection import Unwritable
 from lockgate.mcp.client.mirroring import NOTHING, headers_of
+from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.client.tasks import AT_MOST as TASK_AT_MOST
 from lockgate.mcp.host.line import Bond, Line
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.mcp.host.settings import ServerSettings
@@ -128,6 +130,7 @@ class McpTool(Tool):
         self, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolResult | Outcome:
         line, timeout, at_most = self._line, self._timeout, self._at_most
+        within = at_most
         if not line.agrees(self._original, self.bond):
             refused = await self._changed(context)
             if refused is not None:
@@ -135,13 +138,19 @@ class McpTool(Tool):
         client = line.client
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
-        if context.deadline is not None:
-            left = context.deadline - asyncio.get_running_loop().time()
+        deadline = _deadline(context)
+        if deadline is not None:
+            left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 text = "the time for this call was over before it was sent"
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
             timeout = min(timeout, left)
             at_most = None if at_most is None else min(at_most, left)
+            within = min(TASK_AT_MOST if at_most is None else at_most, left)
+        occasion = None
+        if line.serves:
+            there, id = context.execution.attended, context.call_id
+            occasion = Occasion(self._server, self._original, id, there)
         tracing, carry, begun = self._tracing, None, line.readings
         if tracing is not None:
             carry = tracing.carrier(context, line.revision, self._network)
@@ -155,6 +164,9 @@ class McpTool(Tool):
                 progress=context.progress,
                 at_most=at_most,
                 renew=False,
+                occasion=occasion,
+                bound=context.limit,
+                within=within,
             )
         except Unwritable as error:
             refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, str(error))
@@ -174,8 +186,9 @@ class McpTool(Tool):
     async def _changed(self, context: ToolContext) -> ToolResult | None:
         """Why the call is not sent, once it is known what the server lists now."""
         bound = self._timeout
-        if context.deadline is not None:
-            bound = min(bound, context.deadline - asyncio.get_running_loop().time())
+        deadline = _deadline(context)
+        if deadline is not None:
+            bound = min(bound, deadline - asyncio.get_running_loop().time())
         reads_only = self._ruling.level is SideEffectLevel.READ_ONLY
         return await self._line.refusal(
             self._original, self.bond, bound=bound, reads_only=reads_only
@@ -207,6 +220,11 @@ class McpTool(Tool):
             structured=result.structured,
             meta=result.meta,
         )
+
+
+def _deadline(context: ToolContext) -> float | None:
+    """When the call has to be over: a person who was asked in an earlier attempt has moved that."""
+    return context.deadline if context.limit is None else context.limit.at
 
 
 def _noted(remarks: tuple[str, ...]) -> str:

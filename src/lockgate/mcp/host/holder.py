@@ -61,7 +61,7 @@ class ServerHolder:
         self.seen: SeenServer | None = None
         """What its tools are, or were when it was last there; set while they are registered."""
         self.catalogue = Catalogue(clock=means.clock, pause=means.pause, chance=means.chance)
-        self.line = Line(settings.name, self.catalogue)
+        self.line = Line(settings.name, self.catalogue, means.pause)
         self.admission = Admission(settings, self.line, means.tracing)
         self.admitted = False
         """Whether its tools were registered; set by the manager."""
@@ -71,6 +71,7 @@ class ServerHolder:
         """Its resources and prompts."""
         self._transport = transport
         self._means = means
+        self._services = means.services(settings)
         self._adopt = adopt
         self._subscription: Subscription | None = None
         self._early = asyncio.Event()
@@ -225,6 +226,7 @@ class ServerHolder:
             probe_patience=means.probe_patience,
             eras=means.eras,
             listeners=(self._hear, *map(unforged, means.listeners)),
+            services=self._services,
             hidden=self.hidden,
         )
         self.condition.connected()

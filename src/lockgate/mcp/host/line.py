@@ -15,9 +15,12 @@ from types import MappingProxyType
 from typing import Final
 
 from lockgate.errors import Fault, PeerError
+from lockgate.mcp.client.services import SERVES_NOTHING
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.tasks import Following
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.host.catalogue import Catalogue
+from lockgate.mcp.host.pause import Pause, pause
 from lockgate.mcp.host.ruling import Ruling
 from lockgate.tools.result import ErrorKind, ToolResult
 
@@ -45,10 +48,22 @@ _NOTHING: Final[Mapping[str, Bond]] = MappingProxyType({})
 class Line:
     """One server, as its tools reach it. Written by the host alone."""
 
-    __slots__ = ("bonds", "catalogue", "client", "generation", "server", "session")
+    __slots__ = (
+        "_following",
+        "_renewed",
+        "bonds",
+        "catalogue",
+        "client",
+        "generation",
+        "server",
+        "session",
+    )
 
-    def __init__(self, server: str, catalogue: Catalogue | None = None) -> None:
-        """`server` is its configured name; without a `catalogue` its list never changes."""
+    def __init__(
+        self, server: str, catalogue: Catalogue | None = None, pause: Pause = pause
+    ) -> None:
+        """`server` is its configured name; without a `catalogue` its list never changes. `pause` is
+        how somebody waits between two looks at a task."""
         self.server = server
         self.client: ToolClient | None = None
         self.session: ServerSession | None = None
@@ -59,6 +74,13 @@ class Line:
         self.bonds: Mapping[str, Bond] = _NOTHING
         """By original name: what is registered, by the newest list."""
         self.catalogue = catalogue
+        self._renewed = asyncio.Event()
+        self._following = Following(pause, resume=self.after)
+
+    @property
+    def serves(self) -> bool:
+        """Whether the server may ask anything of this side."""
+        return self.session is not None and self.session.services is not SERVES_NOTHING
 
     @property
     def revision(self) -> str:
@@ -69,8 +91,17 @@ class Line:
         """Calls go out on this session from now on; its list is the one that `bonds` are from."""
         if session is not self.session:
             self.session = session
-            self.client = ToolClient(session)
+            self.client = ToolClient(session, following=self._following)
             self.generation += 1
+            self._renewed.set()
+            self._renewed = asyncio.Event()
+
+    async def after(self, lost: ServerSession) -> ServerSession:
+        """The session that comes after one that was lost: a task of it is asked about there. Waits
+        for as long as the caller does."""
+        while self.session is None or self.session is lost:
+            await self._renewed.wait()
+        return self.session
 
     @property
     def readings(self) -> int:

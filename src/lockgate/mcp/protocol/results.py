@@ -13,7 +13,6 @@ import msgspec
 
 from lockgate.content import Content, JSONObject, Text, UnknownContent
 from lockgate.mcp.protocol.content import MAX_BLOCKS, parse_blocks, read_object, too_many
-from lockgate.mcp.protocol.input_required import INPUT_REQUIRED
 from lockgate.mcp.protocol.jsontext import (
     MAX_DEPTH,
     Unreadable,
@@ -71,9 +70,13 @@ class CallResult(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     """The result's `_meta` as it came."""
 
     @property
-    def asks_for_input(self) -> bool:
-        """The server did not answer yet: it asks for input, to be sent with the same call again."""
-        return self.result_type == INPUT_REQUIRED
+    def is_final(self) -> bool:
+        """Whether this is what the call came to; of a modern server, where the type has a meaning.
+
+        Else it asks for input first (`input_required`), is the handle of a task (`tasks`), or is
+        of a type that is not known.
+        """
+        return self.result_type is None or self.result_type == COMPLETE
 
 
 class _TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text", gc=False):

@@ -82,7 +82,8 @@ async def test_a_modern_server_is_spoken_to_without_a_handshake() -> None:
         meta = message["params"]["_meta"]
         assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
         assert meta["io.modelcontextprotocol/clientInfo"] == {"name": "test", "version": "1"}
-        assert meta["io.modelcontextprotocol/clientCapabilities"] == {}
+        tasks = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+        assert meta["io.modelcontextprotocol/clientCapabilities"] == tasks
 
 
 @pytest.mark.req("B-08")

@@ -110,12 +110,11 @@ def test_an_error_keeps_its_text_and_its_structure() -> None:
     assert parsed(answer) == CallResult((Text("ORA-00942"),), True, {"error": "x"})
 
 
-def test_an_answer_that_asks_for_input_is_recognised() -> None:
+def test_an_answer_that_is_not_final_is_recognised() -> None:
     """By its resultType (2026-07-28, InputRequiredResult); a final one says complete or nothing."""
-    asking = parsed({"resultType": "input_required", "inputRequests": {}})
-    assert asking.asks_for_input
-    assert not parsed({"resultType": "complete"}).asks_for_input
-    assert not parsed({}).asks_for_input
+    assert not parsed({"resultType": "input_required", "inputRequests": {}}).is_final
+    assert parsed({"resultType": "complete"}).is_final
+    assert parsed({}).is_final
     assert parsed({"resultType": "partial"}).result_type == "partial"
     assert parsed({"resultType": 5}).result_type == "a number"
 
