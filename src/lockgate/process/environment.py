@@ -9,8 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Final
 
-from lockgate.process.mark import NAME
+NAME: Final = "LOCKGATE_CHILD"
+"""The variable of `mark`. It holds one value for each child on the way, so that what an inner
+lockgate was too dead to end is still found by the outer one."""
 
 POSIX: Mapping[str, str] = MappingProxyType(
     {

@@ -17,9 +17,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-NAME: Final = "LOCKGATE_CHILD"
-"""The variable. It holds one value for each child on the way, so that what an inner lockgate was
-too dead to end is still found by the outer one."""
+from lockgate.process.environment import NAME
+
 SLICE: Final = 64
 """Processes that are looked at in one piece, in about a millisecond."""
 _MOST: Final = 1 << 20
