@@ -31,10 +31,25 @@ if TYPE_CHECKING:
         LockgateError,
         PeerError,
     )
+    from lockgate.mcp.client.bearer import BearerFile
+    from lockgate.mcp.client.handed import TokenFunction
+    from lockgate.mcp.client.oauth.plan import (
+        AuthorizationCode,
+        ClientCredentials,
+        EnterpriseManaged,
+        OAuthPlan,
+    )
     from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
     from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
+    from lockgate.mcp.transport.tokens import Challenge, TokenSource
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
-    from lockgate.settings.config import AgentSettings, ApprovalSettings, ApproverProgram, Config
+    from lockgate.settings.config import (
+        AgentSettings,
+        ApprovalSettings,
+        ApproverProgram,
+        Config,
+        CredentialSettings,
+    )
     from lockgate.tools.context import ToolContext
     from lockgate.tools.function import tool
     from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -57,12 +72,18 @@ __all__ = [
     "Approver",
     "ApproverProgram",
     "Audio",
+    "AuthorizationCode",
+    "BearerFile",
+    "Challenge",
+    "ClientCredentials",
     "ConcurrencyBehavior",
     "Config",
     "ConfigError",
     "ContractError",
+    "CredentialSettings",
     "DestructiveBehavior",
     "EmbeddedResource",
+    "EnterpriseManaged",
     "ErrorKind",
     "Explanation",
     "Fate",
@@ -77,6 +98,7 @@ __all__ = [
     "Message",
     "Model",
     "ModelReply",
+    "OAuthPlan",
     "Outcome",
     "PeerError",
     "Question",
@@ -92,6 +114,8 @@ __all__ = [
     "Suspended",
     "SyncGate",
     "Text",
+    "TokenFunction",
+    "TokenSource",
     "Tool",
     "ToolCall",
     "ToolContext",
@@ -138,12 +162,21 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "LockgateError",
         "PeerError",
     ),
+    "lockgate.mcp.client.bearer": ("BearerFile",),
+    "lockgate.mcp.client.handed": ("TokenFunction",),
+    "lockgate.mcp.client.oauth.plan": (
+        "AuthorizationCode",
+        "ClientCredentials",
+        "EnterpriseManaged",
+        "OAuthPlan",
+    ),
     "lockgate.mcp.endpoint": ("HttpEndpoint", "SseEndpoint", "StdioEndpoint"),
     "lockgate.mcp.host.settings": (
         "AnnotationTrust",
         "ServerSettings",
         "Verdict",
     ),
+    "lockgate.mcp.transport.tokens": ("Challenge", "TokenSource"),
     "lockgate.policy.approval": (
         "PASS",
         "Answer",
@@ -157,6 +190,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "ApprovalSettings",
         "ApproverProgram",
         "Config",
+        "CredentialSettings",
     ),
     "lockgate.tools.context": ("ToolContext",),
     "lockgate.tools.function": ("tool",),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
+from lockgate.testing.login_bench import LoginBench
 from lockgate.testing.project import Project
 from lockgate.testing.terminal import AtTerminal, StartAtTerminal
 
@@ -15,6 +16,13 @@ from lockgate.testing.terminal import AtTerminal, StartAtTerminal
 def project(tmp_path: Path) -> Project:
     """An empty project."""
     return Project(tmp_path)
+
+
+@pytest.fixture
+async def bench(project: Project) -> AsyncIterator[LoginBench]:
+    """The project with a server in it that people log in to."""
+    async with LoginBench(project) as found:
+        yield found
 
 
 @pytest.fixture

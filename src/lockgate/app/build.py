@@ -22,6 +22,7 @@ from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
+from lockgate.app.token_sources import Handed, TokenSources, credential_store
 from lockgate.bridges.command import CommandApprover
 from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.terminal import TerminalApprover
@@ -80,6 +81,7 @@ async def open(
     unattended_approvers: Sequence[Approver] | None = None,
     attended: bool | None = None,
     listeners: Sequence[Listener] = (),
+    token_sources: Mapping[str, Handed] | None = None,
     tolerant: bool = False,
     recall: bool = False,
     entry: Entry = Entry.API,
@@ -93,6 +95,9 @@ async def open(
     `approvers` are asked in turn when a person is there, by default those of the configuration;
     `unattended_approvers` when nobody is. `attended` says which: by default whether `approvers`
     are given or the program has a terminal. `listeners` hear the notifications of every server.
+    `token_sources` are the program's own credentials for servers over HTTP, by name, over what
+    `auth` says there: a `TokenSource`, or an async function (`TokenFunction`). Logins that are kept
+    are used without one; nobody is asked to log in.
     `tracer` is one of OpenTelemetry: each call becomes a span.
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
@@ -141,6 +146,13 @@ async def open(
                 connect=around.connect,
                 listeners=listeners,
                 tracing=tracing,
+                tokens=TokenSources(
+                    config,
+                    around.environ,
+                    lambda: credential_store(config, around.environ, around.cwd),
+                    time=around.time,
+                    handed=token_sources,
+                ),
             ),
             None,
         )

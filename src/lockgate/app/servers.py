@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from lockgate.app.token_sources import TokenSources
 from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.inbound import Listener
+from lockgate.mcp.client.oauth.plan import OAuthPlan
 from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -16,6 +18,8 @@ from lockgate.mcp.host.status import ServerStatus, StartReport
 from lockgate.mcp.host.tracing import CallTracing
 from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.stdio import StdioTransport
+from lockgate.mcp.transport.tokens import TokenSource
+from lockgate.process.hidden import Hidden
 from lockgate.settings.config import Config
 from lockgate.settings.masking import secrets_in
 from lockgate.showing import visible
@@ -38,10 +42,12 @@ def make_manager(
     connect: Callable[[ServerSettings], Transport] | None = None,
     listeners: Sequence[Listener] = (),
     tracing: CallTracing | None = None,
+    tokens: TokenSources | None = None,
 ) -> Manager | None:
     """The servers of a configuration; None where none is configured, at no cost (S3-12).
 
-    `connect` says how a server is reached; None: by its endpoint.
+    `connect` says how a server is reached; None: by its endpoint. `tokens` are the credentials of
+    those over HTTP that their headers do not hold.
     """
     if not config.servers:
         return None
@@ -52,6 +58,13 @@ def make_manager(
         if found is None:
             found = secrets[settings.name] = secrets_of(settings, environ)
         return found
+
+    def source(settings: ServerSettings) -> TokenSource | None:
+        return None if tokens is None else tokens.of(settings)
+
+    def shielded(settings: ServerSettings) -> Hidden:
+        of = source(settings)
+        return Hidden(hidden(settings), None if of is None else of.learned)
 
     def by_endpoint(settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
@@ -67,6 +80,7 @@ def make_manager(
                 connect=connecting(settings.request_timeout),
                 opening=min(OPENING, settings.request_timeout),
                 hidden=hidden(settings),
+                tokens=source(settings),
             )
         if isinstance(endpoint, HttpEndpoint):
             from lockgate.mcp.transport.http_pool import connecting
@@ -78,6 +92,7 @@ def make_manager(
                 environ=environ,
                 connect=connecting(settings.request_timeout),
                 hidden=hidden(settings),
+                tokens=source(settings),
             )
         return StdioTransport(
             endpoint,
@@ -92,7 +107,7 @@ def make_manager(
         startup_budget=config.startup_budget,
         listeners=listeners,
         clock=monotonic,
-        hidden=hidden,
+        hidden=shielded,
         tracing=tracing,
         pins=config.pins,
         seen=LastSeenFolder(state_dir / _LAST_SEEN),
@@ -105,7 +120,8 @@ def secrets_of(settings: ServerSettings, environ: Mapping[str, str]) -> tuple[st
     endpoint = settings.endpoint
     if isinstance(endpoint, HttpEndpoint):
         addresses = (endpoint.url, endpoint.proxy or "")
-        return (*endpoint.secrets(), *secrets_in(addresses, {}, environ))
+        plan = settings.auth.secrets if isinstance(settings.auth, OAuthPlan) else ()
+        return (*endpoint.secrets(), *plan, *secrets_in(addresses, {}, environ))
     return secrets_in(endpoint.args, endpoint.env, environ)
 
 

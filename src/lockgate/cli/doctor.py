@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ from lockgate.cli.options import config_option, json_option, print_json
 from lockgate.cli.table import counted
 
 if TYPE_CHECKING:
+    from lockgate.app.logins import KnownLogin
     from lockgate.mcp.host.status import ServerStatus
+    from lockgate.settings.config import Config
 
 
 @click.command("doctor")
@@ -34,18 +37,25 @@ def doctor(config: Path | None, as_json: bool) -> int:
         import os
 
         from lockgate.app.findings import unable_tools
+        from lockgate.app.logins import login_data
         from lockgate.cli.exit import Exit
         from lockgate.showing import visible
 
         async with opened(config, tolerant=True, attended=False, tell=False) as gate:
             report = gate.report
+            logins = _logins(gate.config)
             registered = len(gate.tools())
             unmatched = (*unable_tools(gate.config, os.environ), *gate.unmatched)
         servers = report.servers if report is not None else ()
         if as_json:
             print_json(
                 {
-                    "servers": [_data(status) for status in servers],
+                    "servers": [
+                        _data(status) | {"login": login_data(logins[status.name])}
+                        if status.name in logins
+                        else _data(status)
+                        for status in servers
+                    ],
                     "missing": list(report.missing) if report else [],
                     "unreachable": list(report.unreachable) if report else [],
                     "unmatched": [
@@ -55,7 +65,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
                 }
             )
         else:
-            _print(servers, registered)
+            _print(servers, registered, logins)
             for line in (*report.missing, *report.unreachable) if report else ():
                 click.echo(f"PROBLEM  {line}")
             for finding in unmatched:
@@ -74,7 +84,30 @@ def doctor(config: Path | None, as_json: bool) -> int:
     return run_async(work)
 
 
-def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
+def _logins(config: Config) -> dict[str, KnownLogin]:
+    """What is known of the logins of servers that have one, by name."""
+    import time
+
+    from lockgate.app.logins import place_of
+    from lockgate.cli.login_view import KeptLogins
+    from lockgate.mcp.client.oauth.plan import OAuthPlan
+
+    if config.credentials.file is None:
+        return {}
+    kept, now = KeptLogins(config.credentials.file), time.time()
+    return {
+        server.name: kept.known(place_of(server), now, unattended=server.auth.unattended)
+        for server in config.servers
+        if isinstance(server.auth, OAuthPlan)
+    }
+
+
+def _print(
+    servers: tuple[ServerStatus, ...], registered: int, logins: Mapping[str, KnownLogin]
+) -> None:
+    import time
+
+    from lockgate.cli.login_view import login_lines
     from lockgate.mcp.host.status import ServerState
     from lockgate.showing import visible
 
@@ -98,9 +131,12 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
         if not ready:
             for line in words:
                 click.echo(f"         | {visible(line)}")
-            hint = _hint(status)
+            hint = _hint(status, login=status.name in logins)
             if hint:
                 click.echo(f"         {hint}")
+        if (known := logins.get(status.name)) is not None:
+            for line in login_lines(status.name, known, time.time()):
+                click.echo(f"         login: {line}")
         for out in status.left_out:
             click.echo(f"         left out: {visible(out.tool)}: {visible(out.reason)}")
         if status.change is not None:
@@ -110,12 +146,12 @@ def _print(servers: tuple[ServerStatus, ...], registered: int) -> None:
     click.echo(f"{counted(registered, 'tool')} registered; see them with: lockgate tools")
 
 
-def _hint(status: ServerStatus) -> str | None:
-    """What usually mends a failure of this kind."""
+def _hint(status: ServerStatus, *, login: bool) -> str | None:
+    """What usually mends a failure of this kind; `login`: a person logs in to the server."""
     from lockgate.errors import Fault
 
     if "://" in status.transport:
-        return _hint_for_an_address(status)
+        return _hint_for_an_address(status, login=login)
     match status.fault:
         case Fault.NOT_STARTED:
             return "look at command, args and cwd of this server: lockgate mcp get " + status.name
@@ -134,15 +170,20 @@ def _hint(status: ServerStatus) -> str | None:
             return None
 
 
-def _hint_for_an_address(status: ServerStatus) -> str | None:
+def _hint_for_an_address(status: ServerStatus, *, login: bool) -> str | None:
     """The same for a server over HTTP; the reason says already what the status of it means."""
     from lockgate.errors import Fault
 
     match status.fault:
         case Fault.NOT_CONNECTED:
             return f"look at url, tls and proxy of this server: lockgate mcp get {status.name}"
+        case Fault.UNAUTHORIZED if login:
+            return None  # the reason says what to do
         case Fault.UNAUTHORIZED:
-            return f"look at headers of this server: lockgate mcp get {status.name}"
+            return (
+                f"look at headers and auth of this server: lockgate mcp get {status.name}; for one "
+                "that people log in to, add auth: oauth to its entry"
+            )
         case Fault.TIMEOUT:
             return "it accepts connections and does not answer: a higher requestTimeout may do"
         case Fault.UNSUPPORTED:

@@ -123,7 +123,7 @@ _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "approvals": ("Calls that wait for an answer: list, show, answer.", _approvals),
     "grants": ("Answers that are remembered: list them, take them back.", _grants),
     "audit": ("The record of calls: look at it, search it, verify it.", _audit),
-    "mcp": ("Add, list, import and remove MCP servers.", _mcp),
+    "mcp": ("Add, list, import and remove MCP servers; log in to them.", _mcp),
     "resources": ("What servers offer to be read: list it, read it.", _resources),
     "prompts": ("Prompts that servers have prepared: list them, get one.", _prompts),
     "config": ("Accept a project's configuration.", _config),

@@ -1,15 +1,20 @@
-"""`lockgate mcp`: the servers that are configured. None of these commands reaches one."""
+"""`lockgate mcp`: the servers that are configured. Only `login` and `logout` reach anybody."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lockgate.app.logins import KnownLogin, login_data
 from lockgate.cli.listing import print_folded
+from lockgate.cli.login_view import KeptLogins, login_lines, login_word
 from lockgate.cli.mcp_add import add
 from lockgate.cli.mcp_import import import_servers
+from lockgate.cli.mcp_login import login
+from lockgate.cli.mcp_logout import logout
 from lockgate.cli.options import (
     config_option,
     file_of,
@@ -37,19 +42,22 @@ from lockgate.showing import visible
 
 @click.group("mcp", no_args_is_help=True)
 def mcp_group() -> None:
-    """Add, list, import and remove MCP servers.
+    """Add, list, import and remove MCP servers; log in to them.
 
     \b
     Examples:
       lockgate mcp import                      take over the servers of .mcp.json
       lockgate mcp add git -- uvx mcp-server-git
       lockgate mcp add docs --transport http https://docs.example/mcp
+      lockgate mcp login docs
       lockgate mcp list
     """
 
 
 mcp_group.add_command(add)
 mcp_group.add_command(import_servers)
+mcp_group.add_command(login)
+mcp_group.add_command(logout)
 
 
 @mcp_group.command("list")
@@ -62,20 +70,28 @@ def list_servers(config: Path | None, as_json: bool) -> None:
     Example:
       lockgate mcp list --json
     """
-    found = survey(_existing(config))
+    layers = _existing(config)
+    found = survey(layers)
+    logins = _logins(found, layers)
     if as_json:
-        servers = [server_data(server, found.waiting) for server in found.servers]
+        servers = [
+            server_data(server, found.waiting) | {"login": _login_data(logins.get(server.name))}
+            for server in found.servers
+        ]
         print_json({"servers": servers, "notAccepted": found.waiting and str(found.waiting)})
         return
     if not found.servers:
         click.echo("No MCP servers are configured. Add one: lockgate mcp add NAME -- COMMAND")
     else:
+        # The column is there where somebody logs in to something.
+        head = ("NAME", "TRUST", *(("LOGIN",) if logins else ()), "COMMAND OR URL", "FROM")
         print_folded(
-            ("NAME", "TRUST", "COMMAND OR URL", "FROM"),
+            head,
             [
                 (
                     server.name,
                     server["annotationTrust"].value,
+                    *((_login_word(logins.get(server.name)),) if logins else ()),
                     command_line(server, found.waiting),
                     ", ".join(short(file) for file in server.files),
                 )
@@ -96,10 +112,12 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     Example:
       lockgate mcp get git
     """
-    found = survey(_existing(config))
+    layers = _existing(config)
+    found = survey(layers)
     server = _find(found, name)
+    known = _logins(found, layers, name).get(name)
     if as_json:
-        print_json(server_data(server, found.waiting))
+        print_json(server_data(server, found.waiting) | {"login": _login_data(known)})
         return
     details = server_data(server, found.waiting)
     click.echo(name)
@@ -118,6 +136,9 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     for key, value in auth.items():
         said = value if isinstance(value, str) else ", ".join(value)
         click.echo(f"  auth {key}: {said}")
+    if known is not None:
+        for line in login_lines(name, known, time.time()):
+            click.echo(f"  login: {line}")
     for key, value in details["tls"].items():
         click.echo(f"  tls {key}: {value}")
     if details["expectTools"]:
@@ -182,6 +203,23 @@ def _find(found: Survey, name: str) -> WrittenServer:
     names = [server.name for server in found.servers]
     hint = spelling_hint(name, names, what="configured") if names else "none is configured"
     raise ConfigError(Problem(f'no server called "{visible(name)}" is configured', hint=hint))
+
+
+def _logins(found: Survey, layers: Layers, name: str | None = None) -> dict[str, KnownLogin]:
+    """What is known of the logins of servers that have one, by name; asks nobody."""
+    kept = KeptLogins(layers.credentials)
+    now = time.time()
+    servers = (each for each in found.servers if name in (None, each.name))
+    known = ((each.name, kept.of_written(each, now)) for each in servers)
+    return {server: one for server, one in known if one is not None}
+
+
+def _login_data(known: KnownLogin | None) -> dict[str, Any] | None:
+    return None if known is None else login_data(known)
+
+
+def _login_word(known: KnownLogin | None) -> str:
+    return "" if known is None else login_word(known)
 
 
 def _word(value: Any) -> str:

@@ -1,8 +1,9 @@
-"""What the tests of the audit log share: logs under one key, and records to write."""
+"""What the tests of stores share: logs under one key, records to write, stores of logins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,10 @@ import pytest
 
 from lockgate.calls.records import DecisionRecord, OutcomeRecord
 from lockgate.stores.audit import AuditLog
+from lockgate.stores.credentials import KeptCredentials
+from lockgate.stores.credentials_file import KeptIn
+from lockgate.stores.system_keyring import KeyringUnusable, SystemKeyring
+from lockgate.testing.keyring import MakeStore, ScriptedKeyring
 
 NOON = 1_800_000_000.0
 
@@ -62,3 +67,34 @@ def ended() -> Callable[..., OutcomeRecord]:
         return OutcomeRecord(call, NOON, False, fate, 0.5, 1, execution="e")
 
     return make
+
+
+@pytest.fixture
+def notes() -> list[str]:
+    """What a person was told by a store of logins."""
+    return []
+
+
+@pytest.fixture
+def make(tmp_path: Path, notes: list[str]) -> MakeStore:
+    """`make(ring, kept_in, anew=...)`: a store of logins; `ring` is the keyring, None: none."""
+    ids = count(1)
+
+    def make_it(
+        ring: ScriptedKeyring | None = None, kept_in: KeptIn | None = None, *, anew: bool = False
+    ) -> KeptCredentials:
+        def find() -> ScriptedKeyring:
+            if ring is None:
+                raise KeyringUnusable("this system has none that it could find")
+            return ring
+
+        return KeptCredentials(
+            tmp_path / "state" / "credentials.json",
+            new_id=lambda: f"id{next(ids)}",
+            keyring=SystemKeyring(find=find, patience=5.0),
+            kept_in=kept_in,
+            anew=anew,
+            note=notes.append,
+        )
+
+    return make_it

@@ -68,7 +68,7 @@ class Manager:
         probe_patience: float = PROBE_PATIENCE,
         eras: MutableMapping[str, Era] | None = None,
         clock: Callable[[], float] = time.monotonic,
-        hidden: Callable[[ServerSettings], Iterable[str]] | None = None,
+        hidden: Callable[[ServerSettings], Iterable[str] | Hidden] | None = None,
         tracing: CallTracing | None = None,
         pins: PinBook | None = None,
         seen: SeenServers | None = None,
@@ -113,7 +113,7 @@ class Manager:
                 connect(settings),
                 means,
                 self._adopt,
-                NOTHING if hidden is None else Hidden(hidden(settings)),
+                NOTHING if hidden is None else _hidden(hidden(settings)),
             )
             for settings in servers
         )
@@ -368,3 +368,7 @@ class Manager:
     def __repr__(self) -> str:
         states = ", ".join(f"{h.settings.name} {h.state.value}" for h in self._holders)
         return f"<Manager {states or 'without servers'}>"
+
+
+def _hidden(values: Iterable[str] | Hidden) -> Hidden:
+    return values if isinstance(values, Hidden) else Hidden(values)
