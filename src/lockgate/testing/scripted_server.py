@@ -101,7 +101,8 @@ class Conversation:
         params: Json = message.get("params") or {}
         if message["method"] == "tools/call":
             name, given = params.get("name"), params.get("arguments")
-            self.ledger.write("call", id=message.get("id"), tool=name, arguments=given)
+            again = {k: params[k] for k in ("inputResponses", "requestState") if k in params}
+            self.ledger.write("call", id=message.get("id"), tool=name, arguments=given, **again)
         else:
             self.ledger.write("received", method=message["method"], params=params)
         if message["method"] == "notifications/cancelled" and self.script["heeds_cancel"]:
