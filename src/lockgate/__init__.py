@@ -39,8 +39,16 @@ if TYPE_CHECKING:
         EnterpriseManaged,
         OAuthPlan,
     )
+    from lockgate.mcp.client.services import Occasion, Refusal, Root, Services
     from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
-    from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings, Verdict
+    from lockgate.mcp.host.settings import (
+        AnnotationTrust,
+        AskingPolicy,
+        SamplingSettings,
+        ServerSettings,
+        Verdict,
+    )
+    from lockgate.mcp.protocol.elicitation import ElicitAnswer, Elicitation
     from lockgate.mcp.transport.tokens import Challenge, TokenSource
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
     from lockgate.settings.config import (
@@ -71,6 +79,7 @@ __all__ = [
     "ApprovalSettings",
     "Approver",
     "ApproverProgram",
+    "AskingPolicy",
     "Audio",
     "AuthorizationCode",
     "BearerFile",
@@ -82,6 +91,8 @@ __all__ = [
     "ContractError",
     "CredentialSettings",
     "DestructiveBehavior",
+    "ElicitAnswer",
+    "Elicitation",
     "EmbeddedResource",
     "EnterpriseManaged",
     "ErrorKind",
@@ -99,15 +110,20 @@ __all__ = [
     "Model",
     "ModelReply",
     "OAuthPlan",
+    "Occasion",
     "Outcome",
     "PeerError",
     "Question",
+    "Refusal",
     "ResourceLink",
+    "Root",
     "RunResult",
     "RunStatus",
+    "SamplingSettings",
     "Scope",
     "ScriptedModel",
     "ServerSettings",
+    "Services",
     "SideEffectLevel",
     "SseEndpoint",
     "StdioEndpoint",
@@ -170,13 +186,25 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "EnterpriseManaged",
         "OAuthPlan",
     ),
+    "lockgate.mcp.client.services": (
+        "Occasion",
+        "Refusal",
+        "Root",
+        "Services",
+    ),
     "lockgate.mcp.endpoint": ("HttpEndpoint", "SseEndpoint", "StdioEndpoint"),
     "lockgate.mcp.host.settings": (
         "AnnotationTrust",
+        "AskingPolicy",
+        "SamplingSettings",
         "ServerSettings",
         "Verdict",
     ),
     "lockgate.mcp.transport.tokens": ("Challenge", "TokenSource"),
+    "lockgate.mcp.protocol.elicitation": (
+        "ElicitAnswer",
+        "Elicitation",
+    ),
     "lockgate.policy.approval": (
         "PASS",
         "Answer",

@@ -18,13 +18,18 @@ from lockgate.agent.runtime import AgentRuntime, new_id
 from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
+from lockgate.app.asking import Answerers, GivenServices, services_of
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
+from lockgate.bridges.browser import has_browser, open_browser
 from lockgate.bridges.command import CommandApprover
+from lockgate.bridges.elicitation import TerminalElicitation
 from lockgate.bridges.queue import QueueApprover
+from lockgate.bridges.reception import Reception
+from lockgate.bridges.sampling import TerminalConsent
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
 from lockgate.bridges.voice import Voice
@@ -86,6 +91,7 @@ async def open(
     recall: bool = False,
     entry: Entry = Entry.API,
     surroundings: Surroundings | None = None,
+    services: GivenServices | None = None,
     tracer: Tracer | None = None,
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
@@ -98,7 +104,9 @@ async def open(
     `token_sources` are the program's own credentials for servers over HTTP, by name, over what
     `auth` says there: a `TokenSource`, or an async function (`TokenFunction`). Logins that are kept
     are used without one; nobody is asked to log in.
-    `tracer` is one of OpenTelemetry: each call becomes a span.
+    `services` answer what servers ask in the middle of a call, by the server's name: a mapping, or
+    a function of the name; without them a person is asked on the terminal, if they are there, and
+    what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
@@ -134,6 +142,9 @@ async def open(
             ledger = tracing = traced = TracedLedger(audit, tracer)
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
+        answered_by = services_of(
+            config, services, _answerers(config, around, attended, approvers, audit)
+        )
         threads = WorkerThreads()
         made.own("threads", threads.close)
         manager, report = (
@@ -146,6 +157,7 @@ async def open(
                 connect=around.connect,
                 listeners=listeners,
                 tracing=tracing,
+                services=answered_by,
                 tokens=TokenSources(
                     config,
                     around.environ,
@@ -260,6 +272,32 @@ def _approvers(
         return CommandApprover(program)
 
     return tuple(made(settings) for settings in configured)
+
+
+def _answerers(
+    config: Config,
+    around: Surroundings,
+    attended: bool,
+    approvers: Sequence[Approver] | None,
+    audit: AuditLog,
+) -> Answerers:
+    """Who answers servers. On the terminal are asked those whom the gate asks there."""
+    settings, environ = config.approvals, around.environ
+    on_terminal = attended and approvers is None and "terminal" in settings.attended
+    reception = Reception(
+        audit,
+        time=around.time,
+        monotonic=around.monotonic,
+        within=settings.answer_within,
+        tell=around.voice.say if on_terminal else _log.warning,
+    )
+    if not on_terminal:
+        return Answerers(attended, reception, settings.answer_within)
+    elicit = TerminalElicitation(
+        around.voice, browse=open_browser if has_browser(environ) else None
+    )
+    consent = TerminalConsent(around.voice)
+    return Answerers(attended, reception, settings.answer_within, elicit, consent)
 
 
 def _has_terminal() -> bool:

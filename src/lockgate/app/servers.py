@@ -12,6 +12,7 @@ from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.oauth.plan import OAuthPlan
 from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint
+from lockgate.mcp.host.condition import ServicesOf, serves_nothing
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.status import ServerStatus, StartReport
@@ -42,12 +43,13 @@ def make_manager(
     connect: Callable[[ServerSettings], Transport] | None = None,
     listeners: Sequence[Listener] = (),
     tracing: CallTracing | None = None,
+    services: ServicesOf = serves_nothing,
     tokens: TokenSources | None = None,
 ) -> Manager | None:
     """The servers of a configuration; None where none is configured, at no cost (S3-12).
 
     `connect` says how a server is reached; None: by its endpoint. `tokens` are the credentials of
-    those over HTTP that their headers do not hold.
+    those over HTTP that their headers do not hold. `services` is what each may ask.
     """
     if not config.servers:
         return None
@@ -71,14 +73,14 @@ def make_manager(
         # Late: both bring the HTTP library along, which nobody needs without such a server.
         if isinstance(endpoint, SseEndpoint):
             from lockgate.mcp.transport.http_pool import connecting
-            from lockgate.mcp.transport.legacy_sse import OPENING, LegacySseTransport
+            from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 
             return LegacySseTransport(
                 endpoint,
                 peer=settings.name,
                 environ=environ,
                 connect=connecting(settings.request_timeout),
-                opening=min(OPENING, settings.request_timeout),
+                opening=settings.request_timeout,
                 hidden=hidden(settings),
                 tokens=source(settings),
             )
@@ -109,6 +111,7 @@ def make_manager(
         clock=monotonic,
         hidden=shielded,
         tracing=tracing,
+        services=services,
         pins=config.pins,
         seen=LastSeenFolder(state_dir / _LAST_SEEN),
         now=time,

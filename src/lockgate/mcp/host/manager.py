@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from lockgate.errors import Fault, LocalError
 from lockgate.mcp.client.connect import PROBE_PATIENCE
 from lockgate.mcp.client.inbound import Listener
-from lockgate.mcp.host.condition import Means
+from lockgate.mcp.host.condition import Means, ServicesOf, serves_nothing
 from lockgate.mcp.host.events import TOOLS_CHANGED, tell
 from lockgate.mcp.host.expectations import check, missing
 from lockgate.mcp.host.holder import ServerHolder
@@ -76,6 +76,7 @@ class Manager:
         reconnect: ReconnectPolicy | None = ReconnectPolicy(),  # noqa: B008 - a frozen value
         chance: Callable[[], float] = random.random,
         pause: Pause = pause,
+        services: ServicesOf = serves_nothing,
     ) -> None:
         """Start nothing yet.
 
@@ -87,8 +88,9 @@ class Manager:
         secrets. `tracing` gives what calls carry of a trace. `pins` are the definitions that were
         reviewed; `seen` keeps servers as they were last seen, `now` says when that was, in seconds
         since 1970. `reconnect` says how a server that was lost comes back by itself; None: it does
-        not. `chance` gives numbers from 0 to 1 for its jitter, `pause` waits. Raises `ConfigError`
-        for a name that comes twice (S3-11), and for a budget that is not over 0 or above the bound.
+        not. `chance` gives numbers from 0 to 1 for its jitter, `pause` waits. `services` says what
+        each server may ask of this side. Raises `ConfigError` for a name that comes twice (S3-11),
+        and for a budget that is not over 0 or above the bound.
         """
         if bound is None:
             bound = max((s.request_timeout for s in servers), default=0.0) + SPAWN_ALLOWANCE
@@ -106,6 +108,7 @@ class Manager:
             limit=self._limit,
             policy=reconnect,
             tracing=tracing,
+            services=services,
         )
         self._holders = tuple(
             ServerHolder(
