@@ -70,7 +70,8 @@ def _truncated(at: float, *, whole_line: bool = False) -> tuple[Step, ...]:
     """The beginning of an answer, which is never ended; or a line of it that says what it is."""
     text = b'"result":{"content":[{"type":"text","text":"@cut@"}]}}'
     least = text.index(b"{") if whole_line else 0
-    cut = text[least + round(at * (len(text) - 1 - least)) :]
+    last = text.rindex(b"@")  # what is taken away has to be there once
+    cut = text[least + round(at * (last - least)) :]
     ending = b"\n" if whole_line else b""
     result = {"content": [{"type": "text", "text": "@cut@"}]}
     return (Answer(result=result, shape=Shape(ending=ending, swap=((cut, b""),))),)
