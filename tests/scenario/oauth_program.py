@@ -1,9 +1,10 @@
 """A server that wants tokens, with its authorization server: all of both is FastMCP's and the
 official SDK's, and nothing of it ours but what a test has to turn.
 
-    oauth_program.py PORT [SECONDS]
+    oauth_program.py PORT [SECONDS [ISSUER]]
 
-SECONDS is how long an access token is good for. `POST /turn/expire` lets every access token run
+SECONDS is how long an access token is good for; with an ISSUER it names that one, and takes no
+tokens of its own. `POST /turn/expire` lets every access token run
 out, `POST /turn/revoke` forgets every refresh token, `POST /turn/forget` every client too, and
 `GET /turn/counts` says how often a tool ran and tokens were given.
 """
@@ -14,8 +15,11 @@ import sys
 from typing import Any
 
 from fastmcp import FastMCP
+from fastmcp.server.auth import RemoteAuthProvider
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from mcp.server.auth.settings import ClientRegistrationOptions
+from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -55,7 +59,13 @@ auth = Counting(
     ),
     required_scopes=["notes:read"],
 )
-server: FastMCP[None] = FastMCP("guarded", auth=auth)
+elsewhere = sys.argv[3:]
+moved = RemoteAuthProvider(
+    StaticTokenVerifier({}),
+    [AnyHttpUrl(issuer) for issuer in elsewhere],
+    f"http://127.0.0.1:{PORT}",
+)
+server: FastMCP[None] = FastMCP("guarded", auth=moved if elsewhere else auth)
 
 
 @server.tool

@@ -32,16 +32,20 @@ from lockgate.stores.system_keyring import SystemKeyring
 from lockgate.testing.clock import passing
 from lockgate.testing.credentials import MemoryCredentials, PageLogin
 from lockgate.testing.listening import free_port, running
+from lockgate.testing.site import Site
 
 HERE = Path(__file__).parent
 PROGRAM, CLIENT = str(HERE / "oauth_program.py"), str(HERE / "oauth_client.py")
 
 
 @asynccontextmanager
-async def guarded_server(lasts: int = 3600) -> AsyncGenerator[str, None]:
-    """The server, as a process; its origin."""
-    port = free_port()
-    async with running(sys.executable, PROGRAM, str(port), str(lasts), port=port) as url:
+async def guarded_server(
+    lasts: int = 3600, port: int | None = None, *issuer: str
+) -> AsyncGenerator[str, None]:
+    """The server, as a process; its origin. With an `issuer`, it takes the tokens of that one."""
+    port = port or free_port()
+    words = (sys.executable, PROGRAM, str(port), str(lasts), *issuer)
+    async with running(*words, port=port) as url:
         yield url
 
 
@@ -165,6 +169,22 @@ async def test_a_revoked_login_is_forgotten_and_can_be_made_again(what: str) -> 
         counts = await turn(url, "counts")
     assert counts["called"] == 2
     assert counts["registered"] == (1 if what == "revoke" else 2)
+
+
+async def test_a_server_that_moved_to_another_issuer_gets_nothing_of_the_old_one() -> None:
+    """The same address names another authorization server now: the tokens are those of the old one,
+    so it is said, and the new one hears nothing of them."""
+    store, port = MemoryCredentials(), free_port()
+    async with guarded_server(3600, port) as url:
+        await source(url, store, PageLogin()).log_in()
+    async with Site() as other, guarded_server(3600, port, other.address) as url:
+        with pytest.raises(PeerError, match="nothing of them was sent there; log in") as raised:
+            async with client_of(url, source(url, store)):
+                pass
+        assert raised.value.fault is Fault.UNAUTHORIZED
+        assert other.address in str(raised.value)
+        assert other.connections == 0
+    assert store.only.tokens is not None
 
 
 async def test_two_programs_at_once_renew_once(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class OAuthServer(HttpServer):
         """Seconds that a token is good for, as it says."""
         self.needed: dict[str, str] = {}
         """The scope that a message with this method needs."""
+        self.names_scopes = True
+        """Whether a refusal for that says which."""
         self.valid: dict[str, str] = {}
         """Every token that is accepted, with its scope."""
         self.renewing: dict[str, str] = {}
@@ -97,7 +99,8 @@ class OAuthServer(HttpServer):
             return
         needed = self.needed.get(str(heard.message.get("method")), "")
         if not set(needed.split()) <= set(self.valid[token].split()):
-            said = {**said, "error": "insufficient_scope", "scope": needed}
+            named = needed if self.names_scopes else ""
+            said = {**said, "error": "insufficient_scope", "scope": named}
             await self._refuse(exchange, 403, said)
             return
         await super().by_script(exchange)

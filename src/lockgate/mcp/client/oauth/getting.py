@@ -121,9 +121,12 @@ class Getting:
         """The error for a scope that a person has to grant; the next log-in asks for it."""
         said = said_in(challenge).scope
         granted = held.tokens.scope if held.tokens is not None else None
+        if not said:
+            text = "it wants a scope that it does not name: set auth.scopes of this server"
+            return OAuthTrouble(text, Need.PERSON)
         wanted = joined(granted or "", held.wanted or "", *self.plan.scopes, said)
         await self._store.save(self._place, msgspec.structs.replace(held, wanted=wanted))
-        return OAuthTrouble(f"it wants the scope {said or '(it does not say which)'}", Need.PERSON)
+        return OAuthTrouble(f"it wants the scope {said}", Need.PERSON)
 
     async def with_person(
         self, login: Login, challenge: Challenge | None, *, anew: bool = False

@@ -40,6 +40,7 @@ QUICK: Final = 5.0
 them."""
 TOO_QUICK: Final = 2
 """How often in a row that may happen: a server may forget its tokens just when they were got."""
+UNNAMED: Final = "a scope that it does not name"
 AGAIN: Final = 60.0
 """Seconds within which a scope that was granted and did not do is not asked for again."""
 
@@ -268,10 +269,11 @@ class OAuthTokens:
         """
         now = self._now()
         if challenge.status == 403:
-            scope = scope_for(self._plan, self._held or Credentials(), challenge) or "(none)"
+            scope = scope_for(self._plan, self._held or Credentials(), challenge) or UNNAMED
             self._grown = {each: at for each, at in self._grown.items() if now - at < AGAIN}
             if scope in self._grown:
-                text = f"it wants the scope {scope}, and what was got for that does not do"
+                wants = scope if scope == UNNAMED else f"the scope {scope}"
+                text = f"it wants {wants}, and what was got for that does not do"
                 raise OAuthTrouble(text)
             return scope
         if self._value is None or now - self._got >= QUICK:

@@ -32,9 +32,12 @@ def scope_for(plan: OAuthPlan, held: Credentials, challenge: Challenge) -> str |
     """The scopes to ask for now; None for what the metadata of the server says.
 
     What the operator said goes before what the server says of the first request; what it lacks for
-    a later one is added to all that was granted before.
+    a later one is added to all that was granted before. A server that lacks something and does not
+    name it leaves its metadata to say, beside what is `kept_beside`.
     """
     said = said_in(challenge).scope
+    if challenge.status == 403 and not said:
+        return None
     first = " ".join(plan.scopes) or said
     parts = [first, held.wanted or ""]
     if challenge.status == 403 or plan.unattended:
@@ -43,6 +46,12 @@ def scope_for(plan: OAuthPlan, held: Credentials, challenge: Challenge) -> str |
     if challenge.status == 403:
         parts.append(said)
     return joined(*parts) or None
+
+
+def kept_beside(plan: OAuthPlan, held: Credentials) -> str:
+    """What is asked for in any case, where the metadata of the server says what is missing."""
+    granted = held.tokens.scope if held.tokens is not None else None
+    return joined(granted or "", *plan.scopes)
 
 
 def joined(*scopes: str) -> str:

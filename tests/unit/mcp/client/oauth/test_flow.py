@@ -172,6 +172,19 @@ async def test_a_named_issuer_without_metadata_is_not_guessed_at(bench: OAuthBen
     assert bench.server.registered == []
 
 
+async def test_a_slash_that_means_nothing_is_no_other_issuer(bench: OAuthBench) -> None:
+    """Of a name without a path, servers add or leave out the last slash: the authorization server's
+    own writing is used, in everything that compares it (RFC 9207 does so to the letter)."""
+    bench.server.metadata = {"issuer": bench.server.origin}
+    await bench.log_in(login=answering(iss=bench.server.origin))
+    assert bench.store.only.tokens is not None
+    assert bench.store.only.tokens.issuer == bench.server.origin
+    with pytest.raises(PeerError, match="iss mismatch"):
+        await bench.log_in(login=answering(iss=bench.server.issuer))
+    tokens = bench.tokens()
+    assert await tokens.challenged(Challenge(401, "", await tokens.authorization()))
+
+
 async def test_the_configured_issuer_counts(bench: OAuthBench) -> None:
     """It is chosen among those that the server names; a server that names others gets nothing; one
     that names none has it all the same."""

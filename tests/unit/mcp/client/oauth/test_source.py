@@ -312,6 +312,20 @@ async def test_a_program_steps_up_by_itself(bench: OAuthBench) -> None:
     ]
 
 
+async def test_a_scope_that_is_not_named_is_looked_up(bench: OAuthBench) -> None:
+    """A server that says that one is missing, and not which: what its document lists is asked for,
+    beside what was granted."""
+    bench.server.resource = {"scopes_supported": ["notes:write", "notes:list"]}
+    bench.server.needed["tools/call"] = "notes:write"
+    bench.server.names_scopes = False
+    async with bench.session(bench.tokens(program(bench, "notes:read"))) as session:
+        await bench.call(session)
+    assert [fields.get("scope") for fields in bench.server.asked_for] == [
+        "notes:read",
+        "notes:read notes:write notes:list",
+    ]
+
+
 async def test_a_scope_that_does_not_do_is_asked_for_once(bench: OAuthBench) -> None:
     """The server wants more than it can get: one try, then it is said; later one more."""
     bench.server.on(

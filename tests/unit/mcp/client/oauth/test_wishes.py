@@ -44,7 +44,7 @@ PROGRAM = OAuthPlan(GRANT, issuer="https://a.example")
         (PROGRAM, held("a b"), refused(401), "a b"),
         (PROGRAM, Credentials(), refused(401), None),
         (PROGRAM, held("a b"), refused(403, "b c"), "a b c"),
-        (PROGRAM, held(None), refused(403), None),
+        (PROGRAM, held("a"), refused(403), None),
     ],
 )
 def test_what_is_asked_for(

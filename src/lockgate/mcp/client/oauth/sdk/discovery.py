@@ -7,6 +7,9 @@ operator's word, and what is kept, come first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import cast
+
 import msgspec
 from mcp.client.auth.utils import (
     build_protected_resource_metadata_discovery_urls,
@@ -23,14 +26,32 @@ from lockgate.mcp.client.oauth.wishes import document
 JSON = "application/json"
 
 
+class Respelled(OAuthTrouble):
+    """The authorization server writes its name with, or without, the slash at the end of an
+    address without a path, and the server the other way round. Both name the same place and the
+    same documents, so it is begun again with the name as its owner writes it."""
+
+    def __init__(self, issuer: str) -> None:
+        super().__init__(f"its authorization server is called {issuer}")
+        self.issuer = issuer
+
+
 class Discovery:
     """What one flow learns of where it has to go."""
 
     def __init__(
-        self, named: str, resource: str, *, issuer: str | None, usual: str | None, scoped: bool
+        self,
+        named: str,
+        resource: str,
+        *,
+        issuer: str | None,
+        usual: Sequence[str],
+        scoped: bool,
+        beside: str = "",
     ) -> None:
         """`named` is the address that the refusal gave, if it did. `issuer` is the operator's word,
-        `usual` who gave the tokens that are kept. `scoped`: it is known which scopes to ask for."""
+        `usual` are names of those that are known, by preference. `scoped`: it is known which scopes
+        to ask for; if it is not, these `beside` those that the server says it has."""
         self.addresses = build_protected_resource_metadata_discovery_urls(named or None, resource)
         """Where the server's own document may be."""
         self.issuer: str | None = None
@@ -39,6 +60,7 @@ class Discovery:
         self._word = issuer
         self._usual = usual
         self._scoped = scoped
+        self._beside = beside.split()
         self._left = len(self.addresses)
         self._unusable = ""
 
@@ -60,8 +82,9 @@ class Discovery:
         servers = _servers(found)
         if found is not None and servers:
             self.issuer = self._chosen(servers)
-            self._scoped = self._scoped or found.get("scopes_supported") is not None
-            return _replied({**found, "authorization_servers": [self.issuer]})
+            return _replied(
+                {**found, "authorization_servers": [self.issuer], **self._scopes(found)}
+            )
         if reply.status == 200:
             self._unusable = self._unusable or address
             reply = Reply(404, "", b"")
@@ -79,18 +102,34 @@ class Discovery:
         self.issuer = self._word
         return _replied({"resource": self._resource, "authorization_servers": [self._word]})
 
+    def _scopes(self, found: Mapping[str, object]) -> Mapping[str, object]:
+        """What of the server's own document is changed in its scopes."""
+        known = found.get("scopes_supported")
+        if not self._scoped and self._beside:
+            more = cast("list[object]", known) if isinstance(known, list) else []
+            known = [*self._beside, *(each for each in more if each not in self._beside)]
+        self._scoped = self._scoped or known is not None
+        return {} if known is None else {"scopes_supported": known}
+
     def _chosen(self, servers: list[str]) -> str:
-        if self._word is not None:
-            for server in servers:
-                if issuers_match(server, self._word):
-                    return server
+        """The one to use; a name that is known is written as it is known."""
+        if self._word is not None and not any(issuers_match(each, self._word) for each in servers):
             text = f"it names the authorization server {servers[0]}, and not {self._word}, which"
             raise OAuthTrouble(f"{text} is the issuer of its configuration: nothing was sent there")
-        return next((each for each in servers if each == self._usual), servers[0])
+        for known in self._usual:
+            if any(issuers_match(each, known) for each in servers) and (
+                self._word is None or issuers_match(known, self._word)
+            ):
+                return known
+        return self._word or servers[0]
 
     def _of_authorization_server(self, reply: Reply) -> Reply:
         """Without the scopes that it knows, where nobody said which ones the server needs."""
         found = document(reply.body) if reply.status == 200 else None
+        issuer = None if found is None else found.get("issuer")
+        mine = self.issuer
+        if isinstance(issuer, str) and mine not in (None, issuer) and issuers_match(issuer, mine):
+            raise Respelled(issuer)
         if found is None or self._scoped:
             return reply
         return _replied({key: value for key, value in found.items() if key != "scopes_supported"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import httpx2
@@ -12,7 +12,7 @@ from mcp.shared.auth import OAuthClientInformationFull
 from lockgate.mcp.client.oauth.guarded import Guarded
 from lockgate.mcp.client.oauth.login import Login
 from lockgate.mcp.client.oauth.plan import AuthorizationCode, ClientCredentials, OAuthPlan
-from lockgate.mcp.client.oauth.sdk.discovery import Discovery
+from lockgate.mcp.client.oauth.sdk.discovery import Discovery, Respelled
 from lockgate.mcp.client.oauth.sdk.identity import IdentityProvider
 from lockgate.mcp.client.oauth.sdk.kept import (
     Kept,
@@ -31,7 +31,7 @@ from lockgate.mcp.client.oauth.sdk.providers import (
 from lockgate.mcp.client.oauth.sdk.requests import Requests, response
 from lockgate.mcp.client.oauth.store import Credentials
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
-from lockgate.mcp.client.oauth.wishes import resource_of, said_in, scope_for
+from lockgate.mcp.client.oauth.wishes import kept_beside, resource_of, said_in, scope_for
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.process.hidden import Learned
 from lockgate.web.target import Target
@@ -68,14 +68,24 @@ class Flow:
 
     async def run(self, held: Credentials, challenge: Challenge) -> Credentials:
         """What is to be kept in place of `held`. Raises `OAuthTrouble`."""
+        usual = () if held.tokens is None else (held.tokens.issuer,)
+        try:
+            return await self._run(held, challenge, usual)
+        except Respelled as respelled:
+            return await self._run(held, challenge, (respelled.issuer,))
+
+    async def _run(
+        self, held: Credentials, challenge: Challenge, usual: Sequence[str]
+    ) -> Credentials:
         said = said_in(challenge)
         scope = scope_for(self._plan, held, challenge)
         discovery = Discovery(
             said.resource_metadata,
             self._resource,
             issuer=self._plan.issuer,
-            usual=None if held.tokens is None else held.tokens.issuer,
+            usual=usual,
             scoped=scope is not None,
+            beside=kept_beside(self._plan, held) if challenge.status == 403 else "",
         )
         revision = challenge.revision or NEWEST
         request = httpx2.Request("POST", self._resource, headers={"MCP-Protocol-Version": revision})
