@@ -69,9 +69,11 @@ class LineFramer:
             frame = self.rest()
             if frame is not None:
                 frames.append(frame)
+        limit = self._limit
         for line in lines:
-            frame = self._judge(line)
-            if frame is not None:
+            if line.endswith(b"}") and len(line) <= limit:
+                frames.append(line)  # as nearly all end: there is nothing to be cut off or skipped
+            elif (frame := self._judge(line)) is not None:
                 frames.append(frame)
         if unfinished:
             self._keep(unfinished)
