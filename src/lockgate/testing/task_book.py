@@ -16,7 +16,7 @@ from lockgate.testing.steps import Answer, Do, JsonObject, Message, Step
 
 HANDLE = "handle-of-a-task"
 """The handle of every task."""
-CAPABLE: JsonObject = {"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}
+CAPABLE: Mapping[str, Any] = {"tools": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}
 """What such a server declares."""
 
 
