@@ -20,7 +20,7 @@ from lockgate.testing.http_server import HttpServer
 from lockgate.testing.pauses import ScriptedPauses
 from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, When, tool
 from lockgate.testing.sse_server import SseServer
-from lockgate.testing.steps import Answer, Do, Message, Step
+from lockgate.testing.steps import Answer, Do, Message, Send, Step
 from lockgate.tools.result import ErrorKind
 
 T = "mcp__far__t"
@@ -104,6 +104,32 @@ async def test_a_server_that_is_gone_is_said_to_be_and_comes_back_by_itself(
         assert (far.status.generation, far.status.tries) == (2, 0)
         assert len(far.server.told("tools/list")) == lists + 1
         assert (await far.fleet.call(T, n=1)).text == '{"n": 1}'
+
+
+@pytest.mark.req("S3-17")
+async def test_a_modern_stream_that_can_not_be_opened_again_tells_it(tmp_path: Path) -> None:
+    """The one on which a server announces its changes: it ends with the server, is asked for again,
+    and nobody takes that."""
+
+    async def listens(message: Message) -> Step:
+        subscription = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+        granted = {"notifications": {"toolsListChanged": True}, "_meta": subscription}
+        method = "notifications/subscriptions/acknowledged"
+        return Send({"jsonrpc": "2.0", "method": method, "params": granted})
+
+    rule = When("subscriptions/listen", Do(listens))
+    script = ScriptedServer(
+        (tool("t"),), rules=(rule,), revisions=MODERN, capabilities={"tools": {"listChanged": True}}
+    )
+    async with HttpServer(script, stream=True) as server, Fleet(tmp_path) as fleet:
+        far = Held(fleet, server)
+        fleet.add("far", server.endpoint())
+        await far.start()
+        await server.vanish()
+        while far.status.state is ServerState.READY:
+            await far.pauses.release()  # before it is asked for again
+        assert far.status.state is ServerState.RECONNECTING
+        assert "connection refused" in (far.status.reason or "")
 
 
 @pytest.mark.req("S3-17")

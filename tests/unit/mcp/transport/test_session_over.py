@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from lockgate.mcp.client.session import ServerSession
 from lockgate.testing.http_client import connected, echo, with_sessions
 from lockgate.testing.http_faults import events, status
@@ -60,6 +64,19 @@ async def test_one_that_ends_every_session_is_not_asked_without_end() -> None:
             await works(server, session, 2)
             server.sessions.clear()
             await works(server, session, 3)
+
+
+@pytest.mark.req("S3-17")
+async def test_who_listens_finds_out_that_nobody_is_there() -> None:
+    """The stream ends with its server, and nobody takes the next request for one: no call is needed
+    to tell."""
+    async with with_sessions(listening=True) as server, connected(server) as session:
+        await server.wait_for(lambda: server.listeners == 1)
+        await server.vanish()
+        async with asyncio.timeout(5):
+            error = await session.connection.wait_gone()
+        assert "can not be reached: connection refused" in str(error)
+        assert not session.connection.usable
 
 
 async def test_a_call_and_who_listens_find_out_together() -> None:
