@@ -9,11 +9,13 @@ from typing import Any
 from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.failures import unknown_type
 from lockgate.mcp.client.pending import Answer
 from lockgate.mcp.client.rounds import opened, settled
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
-from lockgate.mcp.protocol.input_required import InputAnswers, asks_for_input
+from lockgate.mcp.protocol.input_required import InputAnswers, asks_for_input, result_type
+from lockgate.mcp.protocol.results import COMPLETE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,10 @@ async def ask(
     rounds = session.revision.reads_result_type and asks_for_input(raw)
     if rounds:
         raw = await settled(raw, again, session.services, occasion)
+    if session.revision.reads_result_type:
+        told = result_type(raw)
+        if told is not None and told != COMPLETE:
+            raise unknown_type(session.name, told)
     return Asked(raw, rounds)
 
 

@@ -78,3 +78,15 @@ class Failures:
             code=None if answer is None else answer.code,
             data=None if answer is None else answer.data,
         )
+
+
+def unknown_type(peer: str, told: object) -> PeerError:
+    """2026-07-28, basic: a `resultType` that is not known makes the result an invalid one; so does
+    one of an extension for a request that it does not know."""
+    return PeerError(
+        f"{peer} answered with a result of a type that is not known here: {str(told)[:40]!r}",
+        peer=peer,
+        phase=Phase.REQUEST,
+        fault=Fault.MALFORMED,
+        fate=Fate.ANSWERED,
+    )

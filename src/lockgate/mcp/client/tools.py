@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connection import MakeRequest
+from lockgate.mcp.client.failures import unknown_type
 from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
 from lockgate.mcp.client.pages import Kind, all_pages, shortest, told
 from lockgate.mcp.client.pending import Answer
@@ -177,7 +178,7 @@ class ToolClient:
             raw = await task.result(raw)
         result = parse_call_result(raw)
         if not result.is_final:
-            raise _unknown_type(session.name, result.result_type)
+            raise unknown_type(session.name, result.result_type)
         return result
 
 
@@ -191,17 +192,6 @@ def _unasked(session: ServerSession) -> PeerError:
         phase=Phase.REQUEST,
         fault=Fault.UNSUPPORTED,
         fate=Fate.UNKNOWN,
-    )
-
-
-def _unknown_type(server: str, told: str | None) -> PeerError:
-    """2026-07-28, basic: a `resultType` that is not known makes the result an invalid one."""
-    return PeerError(
-        f"{server} answered with a result of a type that is not known here: {str(told)[:40]!r}",
-        peer=server,
-        phase=Phase.REQUEST,
-        fault=Fault.MALFORMED,
-        fate=Fate.ANSWERED,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from lockgate.errors import Fate, Fault, PeerError
 from lockgate.mcp.client.connect import connect
+from lockgate.mcp.client.resources import ResourceClient
 from lockgate.mcp.client.services import Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
@@ -304,3 +305,16 @@ async def test_a_result_of_a_type_that_is_not_known_is_invalid(kind: Any) -> Non
     async with task_bench(rules=(rule,)) as at:
         failed = await at.fails()
         assert (failed.fault, failed.fate) == (Fault.MALFORMED, Fate.ANSWERED)
+
+
+@pytest.mark.parametrize("kind", ["task", "partial"])
+async def test_only_calls_can_be_tasks(kind: str) -> None:
+    """A resource that is answered with a task, or with anything else that is not known, is an
+    answer that is invalid."""
+    handle = {"resultType": kind, "taskId": "t", "status": "working", "contents": []}
+    rule = When("resources/read", Answer(result=handle))
+    capabilities = {**CAPABLE, "resources": {}}
+    async with task_bench(rules=(rule,), capabilities=capabilities) as at:
+        with pytest.raises(PeerError, match=f"not known here: '{kind}'") as caught:
+            await ResourceClient(at.session).read("x:1")
+        assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.ANSWERED)
