@@ -19,6 +19,8 @@ MAX_DETAIL: Final = 2000
 
 _UNKNOWN: Final = Fate.UNKNOWN
 _NOT_SENT: Final = Fate.NOT_SENT
+_LOST: Final = frozenset({Fault.CLOSED.value, Fault.NOT_CONNECTED.value})
+"""Reasons of a result that stands for a connection which was lost."""
 _UNREAD: Final = frozenset({Fault.MALFORMED.value, Fault.TOO_LARGE.value})
 """Reasons of a result that stands for an answer which nobody could read."""
 
@@ -111,7 +113,7 @@ class Attempts(msgspec.Struct):
         if outcome is None or self._pulled is not None:
             return None
         kind, reason = outcome.result.kind, outcome.result.reason
-        if outcome.fate is not _NOT_SENT and reason == Fault.CLOSED.value:
+        if outcome.fate is not _NOT_SENT and reason in _LOST:
             kind = ErrorKind.NOT_CONNECTED
         elif outcome.fate is not _NOT_SENT or kind is None:
             return None

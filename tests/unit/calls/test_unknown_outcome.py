@@ -61,7 +61,11 @@ async def test_who_runs_again(
 
 
 @pytest.mark.req("B-03")
-@pytest.mark.parametrize("second", [NOT_THERE, lost()], ids=["not there", "lost again"])
+@pytest.mark.parametrize(
+    "second",
+    [NOT_THERE, lost(), lost(fault=Fault.NOT_CONNECTED)],
+    ids=["not there", "lost again", "lost with others"],
+)
 async def test_a_read_that_was_lost_has_no_outcome_to_be_unknown(
     make_road: MakeRoad, second: PeerError
 ) -> None:

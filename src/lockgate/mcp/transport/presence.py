@@ -22,7 +22,8 @@ SIGNS: Final = 3
 
 
 class Presence:
-    """What is known of the server of one link. Tells its receiver once that it is not there."""
+    """What is known of the server of one link. Tells its receiver that it is not there: once, until
+    it is heard again."""
 
     def __init__(self, wire: HttpWire, receiver: Receiver) -> None:
         self._wire = wire
@@ -35,7 +36,7 @@ class Presence:
     def heard(self, status: int) -> None:
         """Somebody answered; a gateway, where the status is one of those, in the server's place."""
         if absence_by_status(status) is Absence.NONE:
-            self._signs = 0
+            self._signs, self._told = 0, False
 
     def broken(self, failure: HttpFailure, begun: int) -> PeerError:
         """The error for an exchange that was stopped on its way, which is noted; it `begun` then,

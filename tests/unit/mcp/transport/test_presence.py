@@ -77,6 +77,22 @@ async def test_one_connection_that_is_refused_proves_it() -> None:
         assert receiver.errors == []
 
 
+@pytest.mark.req("S3-17")
+async def test_one_that_was_heard_again_can_be_lost_again() -> None:
+    """Nothing is told twice of one absence, and each absence is told."""
+    async with HttpServer(ScriptedServer()) as server, linked(server) as (link, receiver):
+        for id in (1, 11):
+            await server.vanish()
+            await turns(20)
+            for n in range(2):
+                with pytest.raises(Exception, match="connection refused"):
+                    await link.send(ping(id + n))
+            await server.reappear()
+            await link.send(ping(id + 2))
+            await receiver.answer(id + 2)
+        assert len(receiver.notices) == 2
+
+
 @pytest.mark.parametrize("how", ["http", "sse"])
 @pytest.mark.parametrize("sign", SIGNS)
 @pytest.mark.req("S3-17")
