@@ -9,7 +9,9 @@ Faults are those of `HttpServer.on`: `method="GET"` for the stream, POST for mes
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Self
 
 from lockgate.mcp.endpoint import SseEndpoint
 from lockgate.testing.http_heard import Gone, HttpExchange
@@ -18,16 +20,26 @@ from lockgate.testing.http_server import HttpServer
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.scripted_server import decoded
 
+ACCEPTED: Final = (202, b"Accepted", MappingProxyType({"content-type": "text/plain"}))
+"""What a message is answered with; its own answer comes on the stream."""
+
 
 class SseServer(HttpServer):
     """Serves one script: a GET of its path is the stream, which all answers come on."""
 
     def __init__(
-        self, script: ScriptedServer, *, path: str = "/sse", place: str = "messages?session=1"
+        self,
+        script: ScriptedServer,
+        *,
+        path: str = "/sse",
+        place: str = "messages?session=1",
+        accepts: tuple[int, bytes, Mapping[str, str]] = ACCEPTED,
     ) -> None:
-        """`place` is what the stream says of where messages go, as it stands."""
+        """`place` is what the stream says of where messages go, as it stands; `accepts` is what a
+        message is answered with: status, body, headers."""
         super().__init__(script, path=path)
         self._place = place
+        self._accepts = accepts
         self._mailbox = path.rpartition("/")[0] + "/messages"
 
     def stream(self, **more: Any) -> SseEndpoint:
@@ -48,7 +60,7 @@ class SseServer(HttpServer):
         elif heard.method == "POST" and path == self._mailbox:
             strand = self._talk.received(decoded(heard.body), len(heard.body))
             await self._tell()
-            await exchange.answer(202, b"Accepted", {"content-type": "text/plain"})
+            await exchange.answer(*self._accepts)
             if strand is not None:
                 self._aside(strand, _OnStream(self))
         elif path in (self._path, self._mailbox):
