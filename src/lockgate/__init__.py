@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     )
     from lockgate.mcp.client.services import Occasion, Refusal, Root, Services
     from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
+    from lockgate.mcp.host.prompts import Prompt, Prompts
+    from lockgate.mcp.host.resources import Resource, Resources, ResourceTemplate
     from lockgate.mcp.host.settings import (
         AnnotationTrust,
         AskingPolicy,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         ServerSettings,
         Verdict,
     )
+    from lockgate.mcp.host.watch import ResourceUpdate
     from lockgate.mcp.protocol.elicitation import ElicitAnswer, Elicitation
     from lockgate.mcp.transport.tokens import Challenge, TokenSource
     from lockgate.policy.approval import PASS, Answer, Approver, Later, Question, Scope
@@ -113,9 +116,15 @@ __all__ = [
     "Occasion",
     "Outcome",
     "PeerError",
+    "Prompt",
+    "Prompts",
     "Question",
     "Refusal",
+    "Resource",
     "ResourceLink",
+    "ResourceTemplate",
+    "ResourceUpdate",
+    "Resources",
     "Root",
     "RunResult",
     "RunStatus",
@@ -193,6 +202,15 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "Services",
     ),
     "lockgate.mcp.endpoint": ("HttpEndpoint", "SseEndpoint", "StdioEndpoint"),
+    "lockgate.mcp.host.prompts": (
+        "Prompt",
+        "Prompts",
+    ),
+    "lockgate.mcp.host.resources": (
+        "Resource",
+        "ResourceTemplate",
+        "Resources",
+    ),
     "lockgate.mcp.host.settings": (
         "AnnotationTrust",
         "AskingPolicy",
@@ -205,6 +223,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "ElicitAnswer",
         "Elicitation",
     ),
+    "lockgate.mcp.host.watch": ("ResourceUpdate",),
     "lockgate.policy.approval": (
         "PASS",
         "Answer",

@@ -19,7 +19,7 @@ from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.prompts import Prompts
 from lockgate.mcp.host.resources import Resources
-from lockgate.mcp.host.watch import Update, Watch
+from lockgate.mcp.host.watch import ResourceUpdate, Watch
 from lockgate.mcp.protocol.eras import Era
 from lockgate.testing.fleet import Fleet
 from lockgate.testing.listening import free_port, running
@@ -65,7 +65,7 @@ async def notes(
             await fleet.manager.close()
 
 
-async def next_of(watch: Watch, seconds: float = 20) -> Update:
+async def next_of(watch: Watch, seconds: float = 20) -> ResourceUpdate:
     """The next update, in bounded time."""
     async with asyncio.timeout(seconds):
         return await anext(watch)
@@ -134,14 +134,14 @@ async def test_updates_come_from_a_modern_server_and_after_its_restart(
         async with resources.watch("notes", "note://one") as watch:
             for version in ("1", "2"):
                 assert (await fleet.call("mcp__notes__touch")).text == version
-                assert await next_of(watch) == Update("notes", "note://one")
+                assert await next_of(watch) == ResourceUpdate("notes", "note://one")
                 (now,) = (await resources.read("notes", "note://one")).contents
                 assert isinstance(now, EmbeddedResource)
                 assert now.text == f"version {version}"
             await manager.reconnect("notes", failed_only=False)
-            assert await next_of(watch) == Update("notes", "note://one", missed=True)
+            assert await next_of(watch) == ResourceUpdate("notes", "note://one", missed=True)
             await fleet.call("mcp__notes__touch")
-            assert await next_of(watch) == Update("notes", "note://one")
+            assert await next_of(watch) == ResourceUpdate("notes", "note://one")
 
 
 @pytest.mark.req("S3-19")
@@ -250,7 +250,7 @@ async def _everything(fleet: Fleet, theirs: Any) -> None:
         for missed in (False, True):
             if missed:
                 await manager.reconnect("everything", failed_only=False)
-                assert await next_of(watch) == Update("everything", uri, missed=True)
+                assert await next_of(watch) == ResourceUpdate("everything", uri, missed=True)
             await fleet.call("mcp__everything__toggle-subscriber-updates")
-            assert await next_of(watch) == Update("everything", uri)
+            assert await next_of(watch) == ResourceUpdate("everything", uri)
     await manager.close()

@@ -15,7 +15,7 @@ MAX_PENDING: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class ResourceUpdate:
     """A resource is not what it was, or may not be."""
 
     server: str
@@ -67,7 +67,7 @@ class Watch:
     def __aiter__(self) -> Watch:
         return self
 
-    async def __anext__(self) -> Update:
+    async def __anext__(self) -> ResourceUpdate:
         while not self._pending:
             if self._over:
                 if self._reason is not None:
@@ -76,7 +76,7 @@ class Watch:
             self._news.clear()
             await self._news.wait()
         uri = next(iter(self._pending))
-        return Update(self.server, uri, self._pending.pop(uri))
+        return ResourceUpdate(self.server, uri, self._pending.pop(uri))
 
     async def __aenter__(self) -> Watch:
         return self

@@ -11,7 +11,7 @@ import pytest
 from lockgate.errors import Fault, LocalError, PeerError
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.resources import Resources
-from lockgate.mcp.host.watch import MAX_PENDING, Update, Watch
+from lockgate.mcp.host.watch import MAX_PENDING, ResourceUpdate, Watch
 from lockgate.mcp.host.watching import MAX_WATCHED
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.testing.belongings import Belongings, left_since
@@ -67,7 +67,7 @@ async def update(server: LoopServer, uri: str) -> None:
     await server.say({"jsonrpc": "2.0", "method": UPDATED, "params": {"uri": uri}})
 
 
-async def next_of(watch: Watch) -> Update:
+async def next_of(watch: Watch) -> ResourceUpdate:
     """The next update, in bounded time."""
     async with asyncio.timeout(5):
         return await anext(watch)
@@ -92,10 +92,10 @@ async def test_a_change_of_a_watched_resource_is_told(
     async with resources.watch("s", "x:1") as one, resources.watch("s", "x:2") as two:
         for uri in ("x:1", "x:1", "x:3", "x:2"):
             await update(server, uri)
-        assert await next_of(one) == Update("s", "x:1")
-        assert await next_of(two) == Update("s", "x:2")
+        assert await next_of(one) == ResourceUpdate("s", "x:1")
+        assert await next_of(two) == ResourceUpdate("s", "x:2")
         await update(server, "x:1")
-        assert await next_of(one) == Update("s", "x:1")
+        assert await next_of(one) == ResourceUpdate("s", "x:1")
     await manager.close()
     assert not await left_since(before)
 
@@ -111,7 +111,7 @@ async def test_a_part_of_what_is_watched_is_told_under_its_own_name(
     async with Resources(manager).watch("s", "x://dir/") as watch:
         await update(server, "x://directory/a")
         await update(server, "x://dir/a")
-        assert await next_of(watch) == Update("s", "x://dir/a")
+        assert await next_of(watch) == ResourceUpdate("s", "x://dir/a")
 
 
 @pytest.mark.req("S3-19")
@@ -128,7 +128,7 @@ async def test_a_legacy_server_is_told_of_each_and_told_when_nobody_watches(
             await update(server, "x:1")
             assert await next_of(one) == await next_of(two)
         await update(server, "x:1")
-        assert await next_of(one) == Update("s", "x:1")
+        assert await next_of(one) == ResourceUpdate("s", "x:1")
         assert server.heard(UNSUBSCRIBE) == []
     await server.hears(UNSUBSCRIBE)
     assert len(server.heard(SUBSCRIBE)) == 1
@@ -150,7 +150,7 @@ async def test_a_modern_server_has_one_stream_that_names_them_all(
             gone = await server.hears("notifications/cancelled")
             assert gone["params"]["requestId"] == first["id"]
             await update(server, "x:2")
-            assert await next_of(two) == Update("s", "x:2")
+            assert await next_of(two) == ResourceUpdate("s", "x:2")
         third = await server.hears(LISTEN, 3)
         assert wanted_of(third) == ["x:1"]
     await server.hears("notifications/cancelled", 3)
@@ -171,7 +171,7 @@ async def test_a_resource_that_is_refused_takes_no_other_with_it(
             async with resources.watch("s", "x:no"):
                 pass
         await update(server, "x:1")
-        assert await next_of(watch) == Update("s", "x:1")
+        assert await next_of(watch) == ResourceUpdate("s", "x:1")
 
 
 @pytest.mark.parametrize("capabilities", [{}, {"resources": {}}, {"resources": {"subscribe": 1}}])
@@ -227,9 +227,9 @@ async def test_what_is_watched_is_told_again_on_a_new_connection(
     await manager.start(registry)
     async with Resources(manager).watch("s", "x:1") as watch:
         server.hang_up()
-        assert await next_of(watch) == Update("s", "x:1", missed=True)
+        assert await next_of(watch) == ResourceUpdate("s", "x:1", missed=True)
         await update(server, "x:1")
-        assert await next_of(watch) == Update("s", "x:1")
+        assert await next_of(watch) == ResourceUpdate("s", "x:1")
     assert server.connections == 2
 
 
@@ -250,9 +250,9 @@ async def test_a_stream_that_ended_is_opened_again_and_that_is_said(
             params = {"requestId": asked}
             method = "notifications/cancelled"
             await server.say({"jsonrpc": "2.0", "method": method, "params": params})
-        assert await next_of(watch) == Update("s", "x:1", missed=True)
+        assert await next_of(watch) == ResourceUpdate("s", "x:1", missed=True)
         await update(server, "x:1")
-        assert await next_of(watch) == Update("s", "x:1")
+        assert await next_of(watch) == ResourceUpdate("s", "x:1")
 
 
 @pytest.mark.req("S3-19")
@@ -321,7 +321,7 @@ async def test_too_many_are_refused_and_too_much_news_is_one_update(
     for number in range(MAX_PENDING + 5):
         watch.tell(f"x:0/{number}")
     found = [await next_of(watch) for _ in range(MAX_PENDING + 1)]
-    assert found[-1] == Update("s", "x:0", missed=True)
+    assert found[-1] == ResourceUpdate("s", "x:0", missed=True)
     for one in watches:
         one.close()
 
@@ -337,7 +337,7 @@ async def test_nonsense_in_an_update_is_nobodys(managed: MakeManager, registry: 
         for params in nonsense:
             await server.say({"jsonrpc": "2.0", "method": UPDATED, "params": params})
         await update(server, "x:1")
-        assert await next_of(watch) == Update("s", "x:1")
+        assert await next_of(watch) == ResourceUpdate("s", "x:1")
 
 
 @pytest.mark.req("S3-19")
@@ -358,6 +358,6 @@ async def test_a_session_that_was_forgotten_is_told_anew(
             assert len(http.told(SUBSCRIBE)) == 1
             http.sessions.clear()
             await resources.read("s", "x:1")
-            assert await next_of(watch) == Update("s", "x:1", missed=True)
+            assert await next_of(watch) == ResourceUpdate("s", "x:1", missed=True)
             assert len(http.told(SUBSCRIBE)) == 2
         await manager.close()
