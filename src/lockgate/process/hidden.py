@@ -27,8 +27,7 @@ LONGEST_EDGE: Final = 2000
 MIDDLE: Final = 8
 """The same of a line that is nothing but a part of a value."""
 REMEMBERED: Final = 64
-"""Values that were learnt and are still looked for: of tokens that are good for a minute, those of
-the last half an hour at least."""
+"""Values that were learnt and are still looked for: those of the last ten renewals and more."""
 
 _BETWEEN: Final = re.compile(r"(?:\s|\x1b\[[0-9;:?]*[ -/]*[@-~])+")
 """What may come between the characters of a value: a line end with its indentation, a colour."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +18,7 @@ from lockgate.mcp.transport.base import Transport
 from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.stdio import StdioTransport
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
+from lockgate.mcp.transport.tokens import TokenSource
 from lockgate.process.child import Grace
 from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
@@ -46,9 +48,11 @@ class Fleet:
         grace: Grace | None = None,
         rules: RuleSet | None = None,
         approver: ScriptedApprover | None = None,
+        tokens: Mapping[str, TokenSource] | None = None,
     ) -> None:
         """`directory` is for scripts and ledgers; `grace` for closing, by default short; `rules`
-        hold for every call; `approver` answers, by default with yes."""
+        hold for every call; `approver` answers, by default with yes. `tokens` are the credentials
+        of servers over HTTP, by name."""
         self.approver = approver or ScriptedApprover.always(True, times=100_000)
         """Who says yes, and knows what was asked."""
         self.road = Road(directory, attended=[self.approver], rules=rules)
@@ -57,6 +61,7 @@ class Fleet:
         self._directory = directory
         self._grace = grace or Grace(0.3, 0.3)
         self._settings: list[ServerSettings] = []
+        self._tokens = tokens or {}
         self._before: Belongings | None = None
 
     def add(
@@ -91,7 +96,8 @@ class Fleet:
             opening = settings.request_timeout
             return LegacySseTransport(endpoint, peer=settings.name, environ={}, opening=opening)
         if isinstance(endpoint, HttpEndpoint):
-            return StreamableHttpTransport(endpoint, peer=settings.name, environ={})
+            tokens = self._tokens.get(settings.name)
+            return StreamableHttpTransport(endpoint, peer=settings.name, environ={}, tokens=tokens)
         return StdioTransport(
             endpoint, peer=settings.name, environ=dict(os.environ), grace=self._grace
         )

@@ -361,27 +361,3 @@ async def test_a_scope_that_a_person_has_to_grant_is_told_and_asked_for_then(
         await bench.log_in(login=login)
         assert "scope=notes%3Aread+notes%3Awrite" in login.asked[0]
         assert len(await bench.call(session)) == 1
-
-
-# -------------------------------------------------------------- what is said
-
-
-async def test_nothing_that_was_got_is_in_any_text(
-    bench: OAuthBench, caplog: pytest.LogCaptureFixture
-) -> None:
-    """An authorization server that says back what it was sent: not in errors, logs, `repr`."""
-    caplog.set_level(0)
-    await bench.log_in()
-    tokens = bench.tokens()
-    used = await tokens.authorization()
-    held = bench.store.only
-    assert held.tokens is not None
-    secrets = [*held.tokens.secrets(), *held.registrations[0].secrets()]
-    assert len(secrets) == 3
-    bench.server.refusal = 400, {"error": "odd", "error_description": " ".join(secrets)}
-    with pytest.raises(PeerError) as raised:
-        await tokens.challenged(Challenge(401, "", used))
-    told = f"{raised.value}{tokens!r}{held!r}{held.tokens!r}{caplog.text}"
-    assert "[***]" in told
-    for secret in secrets:
-        assert secret not in told

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 from lockgate.mcp.client.oauth.plan import AuthorizationCode, OAuthPlan
 from lockgate.mcp.client.oauth.store import Credentials, Registration, Tokens
+from lockgate.mcp.client.oauth.trouble import OAuthTrouble
 from lockgate.process.hidden import Learned
 
+_SENDABLE: Final = re.compile(r"[!-~]+")
+"""RFC 6750, 2.1, and a little more: one word of ASCII."""
 PUBLIC: Final = "none"
 """How a client proves itself that has no secret."""
 LONGEST: Final = 10 * 365 * 86400.0
@@ -33,8 +37,10 @@ class Kept:
         return self.tokens
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Those that came; hidden from here on."""
+        """Those that came; hidden from here on. Raises `OAuthTrouble` for what can not be sent."""
         self._learned.learn(tokens.access_token, tokens.refresh_token or "")
+        if not _SENDABLE.fullmatch(tokens.access_token):
+            raise OAuthTrouble("its authorization server gave a token that no header can hold")
         self.tokens = tokens
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
