@@ -99,7 +99,6 @@ def numbers(count: int) -> list[Any]:
     return [{"result": number} for number in range(count)]
 
 
-@pytest.mark.req("B-08")
 async def test_a_person_logs_in_and_programs_go_on_with_it() -> None:
     """Registered, led through the page with PKCE, the code exchanged, and a call made; nobody is
     asked before, and the login outlives its program."""

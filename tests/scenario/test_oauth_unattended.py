@@ -95,7 +95,6 @@ async def authority(folder: Path, scopes: str = "read") -> AsyncGenerator[Runnin
         yield Running(issuer, HttpEndpoint(f"http://127.0.0.1:{server_port}/mcp"), key)
 
 
-@pytest.mark.req("B-08")
 async def test_a_secret_a_key_and_an_organisation(tmp_path: Path) -> None:
     """Each gets a token for the server and makes its call; the key never leaves, the secret goes in
     the header alone."""
