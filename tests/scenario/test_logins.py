@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lockgate.testing.listening import free_port, running
-from lockgate.testing.login_bench import LoginBench, LoginServer
+from lockgate.testing.login_bench import SECRETS, LoginBench, LoginServer
 from lockgate.testing.project import Project
 from lockgate.testing.script import ScriptedServer, tool
 
@@ -41,6 +41,10 @@ async def test_a_login_from_its_beginning_to_its_end(project: Project, bench: Lo
     assert '"text":"hi"' in (await bench.echoed()).replace(" ", "")
     grants = [asked["grant_type"] for asked in bench.server.asked_for]
     assert grants == ["authorization_code", "refresh_token"]
+
+    files = [path for path in project.root.rglob("*") if path.is_file()]
+    holding = {path for path in files if SECRETS.search(path.read_text("utf-8", "replace"))}
+    assert holding == {bench.file}  # no record, no list, no file of what was last seen
 
     (listed,) = (await bench.report("mcp", "list"))["servers"]
     assert listed["login"]["state"] == "logged-in"

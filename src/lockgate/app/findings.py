@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from lockgate.app.finding import Finding
+from lockgate.app.logins import login_findings
 from lockgate.app.models import model_named
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
@@ -41,6 +42,7 @@ def findings(
     return (
         *_programs(config, environ),
         *_addresses(config, environ),
+        *login_findings(config, now),
         *unable_tools(config, environ),
         *_model(config),
         *_rules(config),
@@ -87,9 +89,11 @@ def _addresses(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
         where = f"server {server.name}"
         target = end.target
         secure = target.scheme == "https"
-        if not secure and (end.headers or target.userinfo) and not is_local(target.host):
-            what = f"its headers go to {target.host} unencrypted: whoever is in between reads them"
-            yield Finding(where, what, "write https in its url")
+        if not secure and not is_local(target.host):
+            sent = "tokens" if server.auth is not None else "headers"
+            if server.auth is not None or end.headers or target.userinfo:
+                what = f"its {sent} go to {target.host} unencrypted: who is in between reads them"
+                yield Finding(where, what, "write https in its url")
         try:
             proxy = proxy_for(target, environ, end.proxy)
             TlsFiles(end.ca_file, end.client_cert, end.client_key).context()

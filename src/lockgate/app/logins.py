@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from lockgate.app.finding import Finding
 from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.client.bearer import BearerFile
 from lockgate.mcp.client.oauth.plan import OAuthPlan
@@ -27,6 +30,8 @@ if TYPE_CHECKING:  # they bring HTTP along, which lists do without
     from lockgate.stores.credentials_file import Login
 
 LoginState: TypeAlias = Literal["none", "logged-in", "expired", "more-wanted", "not-needed"]
+ALONE: Final = 90.0
+"""Seconds to wait for a program that renews the login, and for the keyring."""
 REVOKING: Final = 20.0
 """Seconds that taking tokens back may take."""
 
@@ -113,12 +118,16 @@ class Logins:
             return LoggedOut(place.server, place.resource, False)
         problem: str | None = None
         kept = Credentials()
-        async with self._store.exclusive(place):
-            try:
-                kept = await self._store.load(place)
-            except ConfigError as error:  # a keyring that is locked: its entry is named anew below
-                problem = error.problems[0].message
-            await self._store.save(place, Credentials())
+        try:
+            async with asyncio.timeout(ALONE), self._store.exclusive(place):
+                try:
+                    kept = await self._store.load(place)
+                except ConfigError as error:  # a keyring that is locked, say
+                    problem = error.problems[0].message
+                await self._store.save(place, Credentials())
+        except TimeoutError:
+            message = f"another program renews the login of {place.server} and does not end"
+            raise ConfigError(Problem(message, hint="end it, or try again")) from None
         revoked = False
         if kept.tokens is not None:
             try:
@@ -130,8 +139,6 @@ class Logins:
         return LoggedOut(place.server, place.resource, True, revoked, problem)
 
     async def _revoke(self, place: Place, kept: Credentials) -> bool:
-        import asyncio
-
         from lockgate.mcp.client.oauth.guarded import Guarded
         from lockgate.mcp.client.oauth.revoking import revoke
         from lockgate.mcp.client.oauth.trouble import OAuthTrouble
@@ -200,6 +207,34 @@ def known_login(login: Login | None, now: float, *, unattended: bool = False) ->
         login.kept_in,
         login.wanted,
     )
+
+
+def login_findings(config: Config, now: float) -> Iterator[Finding]:
+    """What of the logins will keep a server from starting, as far as it is known here."""
+    plans = [(each, each.auth) for each in config.servers if isinstance(each.auth, OAuthPlan)]
+    if not plans:
+        return
+    if find_spec("mcp") is None:
+        what = f"{plans[0][0].name} has auth: oauth, and what does that is not installed"
+        yield Finding("mcp.servers", what, "pip install 'lockgate[oauth]'")
+    path = config.credentials.file
+    if path is None:
+        return
+    from lockgate.stores.credentials_file import CredentialsFile
+
+    try:
+        logins = CredentialsFile(path, new_id=str).read()
+    except ConfigError as error:
+        problem = error.problems[0]
+        yield Finding(str(path), problem.message, problem.hint)
+        return
+    for server, plan in plans:
+        login = next((each for each in logins if each.place == place_of(server)), None)
+        known = known_login(login, now, unattended=plan.unattended)
+        if known.state in ("none", "expired"):
+            what = "nobody is logged in to it" if login is None else "the login to it has ended"
+            hint = f"lockgate mcp login {server.name}"
+            yield Finding(f"server {server.name}", what, hint, note=True)
 
 
 def _no_login(server: ServerSettings) -> Problem:

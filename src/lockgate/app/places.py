@@ -31,6 +31,8 @@ def make_environment(
     control = list(config.sources)
     if config.answers is not None:
         barred.append(config.answers.parent)
+    if config.credentials.file is not None:
+        barred.append(config.credentials.file)
     try:
         layers = locate(project, environ, project / "lockgate.yaml")
     except ConfigError:  # no home: then there is no person's configuration either

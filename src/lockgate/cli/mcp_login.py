@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from lockgate.mcp.client.oauth.plan import AuthorizationCode, OAuthPlan
     from lockgate.mcp.host.settings import ServerSettings
     from lockgate.stores.credentials import KeptCredentials
+
+
+SLOW: Final = 3.0
+"""Seconds after which a person who sees nothing yet is told what is waited for."""
 
 
 @click.command("login")
@@ -89,6 +93,7 @@ async def _with_person(
     logins: Logins, server: ServerSettings, grant: AuthorizationCode, *, browser: bool
 ) -> None:
     """Let the person at the terminal log in. Raises what the flow raises."""
+    import asyncio
     import os
 
     from lockgate.bridges.browser import has_browser, open_browser
@@ -100,9 +105,11 @@ async def _with_person(
 
     async with RedirectListener(port=grant.redirect_port or 0) as listener:
         terminal = open_terminal()
+        shown = _Shown(server)
+        slow = asyncio.get_running_loop().call_later(SLOW, shown.say_slow)
         person = BrowserLogin(
             listener,
-            show=_Shown(server),
+            show=shown,
             browse=open_browser if browser and has_browser(os.environ) else None,
             terminal=terminal,
         )
@@ -112,6 +119,7 @@ async def _with_person(
             listener.tell(Page.failed(f"{str(error).splitlines()[0].rstrip('.')}."))
             raise
         finally:
+            slow.cancel()
             if terminal is not None:
                 terminal.close()
         listener.tell(Page.worked(server.name))
@@ -123,6 +131,12 @@ class _Shown:
     def __init__(self, server: ServerSettings) -> None:
         self._server = server
         self._done = False
+
+    def say_slow(self) -> None:
+        """Say what is waited for, unless the person has something to do already."""
+        if not self._done:
+            text = "Still waiting: for the server, or for another login to it that is going on."
+            click.echo(text, err=True)
 
     def __call__(self, address: str, opened: bool) -> None:
         from urllib.parse import urlsplit

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from lockgate.app.findings import findings
+from lockgate.mcp.client.oauth.plan import OAuthPlan
+from lockgate.mcp.client.oauth.store import Credentials, Place
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.host.settings import ServerSettings
-from lockgate.settings.config import Config
+from lockgate.settings.config import Config, CredentialSettings
+from lockgate.stores.credentials import KeptCredentials
+from lockgate.stores.system_keyring import SystemKeyring
+from lockgate.testing.keyring import some_credentials
 
 KEY = {"X-Api-Key": "hidden"}
 
@@ -61,3 +68,58 @@ def test_a_proxy_that_can_not_be_used_is_told() -> None:
     """By the variable that names it."""
     (line,) = found(HttpEndpoint("http://x.example/"), HTTP_PROXY="socks5://p/")
     assert "HTTP_PROXY" in line
+
+
+# ------------------------------------------------------------------ logins
+
+
+def with_login(url: str, file: Path | None = None, **keys: Any) -> Config:
+    """A configuration with one server that people log in to."""
+    server = ServerSettings("far", HttpEndpoint(url), auth=OAuthPlan(**keys))
+    return Config(servers=(server,), credentials=CredentialSettings(file=file))
+
+
+def told(config: Config, now: float = 0.0) -> list[tuple[str, bool]]:
+    """Each finding, and whether it is a note."""
+    return [(f"{f.where}: {f.text}: {f.hint}", f.note) for f in findings(config, {}, now=now)]
+
+
+def test_tokens_that_go_unencrypted_are_told() -> None:
+    """As headers are."""
+    ((text, note),) = told(with_login("http://x.example/mcp"))
+    assert "its tokens go to x.example unencrypted" in text
+    assert not note
+    assert told(with_login("http://127.0.0.1:8000/mcp")) == []
+
+
+async def test_a_login_that_is_missing_is_a_note(tmp_path: Path) -> None:
+    """It will keep the server from starting, and nothing in the configuration is wrong."""
+    url = "https://x.example/mcp"
+    path = tmp_path / "credentials.json"
+    store = KeptCredentials(path, new_id=lambda: "x", keyring=SystemKeyring(), kept_in="file")
+    config = with_login(url, store.path)
+    ((text, note),) = told(config)
+    assert "server far: nobody is logged in to it: lockgate mcp login far" in text
+    assert note
+    login = some_credentials()
+    await store.save(Place("far", url), login)
+    assert told(config, now=1e12) == []  # it is renewed by itself
+    tokens = login.tokens
+    assert tokens is not None
+    ended = Credentials(tokens=msgspec.structs.replace(tokens, refresh_token=None))
+    await store.save(Place("far", url), ended)
+    assert told(config) == []
+    ((text, note),) = told(config, now=1e12)
+    assert "the login to it has ended" in text
+    assert note
+
+
+def test_a_file_of_logins_that_can_not_be_used_is_a_finding(tmp_path: Path) -> None:
+    """Others can read it: no server that needs a login will start."""
+    file = tmp_path / "credentials.json"
+    file.write_text("{}")
+    file.chmod(0o644)
+    ((text, note),) = told(with_login("https://x.example/mcp", file))
+    assert "can be read by others" in text
+    assert "chmod 600" in text
+    assert not note
