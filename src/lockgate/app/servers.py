@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from lockgate.app.token_sources import TokenSources
 from lockgate.errors import ContractError, Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.oauth.plan import OAuthPlan
+from lockgate.mcp.client.services import Services
 from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint
 from lockgate.mcp.host.condition import ServicesOf, serves_nothing
 from lockgate.mcp.host.manager import Manager
@@ -68,6 +70,13 @@ def make_manager(
         of = source(settings)
         return Hidden(hidden(settings), None if of is None else of.learned)
 
+    def serving(settings: ServerSettings) -> Services:
+        found, plan = services(settings), settings.auth
+        extension = plan.extension if isinstance(plan, OAuthPlan) else None
+        if extension is None:
+            return found
+        return replace(found, extensions={**found.extensions, extension: {}})
+
     def by_endpoint(settings: ServerSettings) -> Transport:
         endpoint = settings.endpoint
         # Late: both bring the HTTP library along, which nobody needs without such a server.
@@ -111,7 +120,7 @@ def make_manager(
         clock=monotonic,
         hidden=shielded,
         tracing=tracing,
-        services=services,
+        services=serving,
         pins=config.pins,
         seen=LastSeenFolder(state_dir / _LAST_SEEN),
         now=time,

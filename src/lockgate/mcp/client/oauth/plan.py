@@ -144,6 +144,16 @@ class OAuthPlan:
         return not isinstance(self.grant, AuthorizationCode)
 
     @property
+    def extension(self) -> str | None:
+        """The extension of MCP that the grant is, which a client declares; None for what is in the
+        specification itself."""
+        if isinstance(self.grant, ClientCredentials):
+            return "io.modelcontextprotocol/oauth-client-credentials"
+        if isinstance(self.grant, EnterpriseManaged):
+            return "io.modelcontextprotocol/enterprise-managed-authorization"
+        return None
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """What nothing that is said may hold."""
         return self.grant.secrets
