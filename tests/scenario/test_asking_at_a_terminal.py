@@ -131,3 +131,16 @@ def test_a_model_completes_what_a_person_has_seen(project: Project, start: Start
     terminal.type("y\n")
     assert "ordered" in terminal.end()
     assert '"text": "Something."' in (project.root / "shop.ledger").read_text()
+
+
+def test_what_a_server_may_ask_is_shown_with_it(project: Project) -> None:
+    """`lockgate mcp get`: how it may ask, which directories it is told of, which model it has."""
+    sampling = {"model": "scripted:model.yaml", "ask": False}
+    keys = {"elicitation": "forms", "roots": ["docs"], "sampling": sampling}
+    project.add("shop", ScriptedServer(), **keys)
+    shown = project.run("mcp", "get", "shop").stdout
+    assert "  elicitation: forms\n" in shown
+    assert "  root: docs\n" in shown
+    assert "  sampling ask: false\n" in shown
+    told = project.json("mcp", "get", "shop")
+    assert (told["elicitation"], told["sampling"]["ask"]) == ("forms", False)

@@ -76,8 +76,10 @@ def services_of(
         else:
             sample = _sampling(settings, models.get(settings.name), answerers)
         roots = own.roots or _roots(settings.roots)
-        if elicit is None and sample is None and roots is None and not own.extensions:
-            return SERVES_NOTHING
+        if elicit is None and sample is None and roots is None:
+            # The very value: by it calls know that they need not say what they are about.
+            none = own.extensions == SERVES_NOTHING.extensions
+            return SERVES_NOTHING if none else Services(extensions=own.extensions)
         return Services(
             elicit=None if elicit is None else answerers.reception.elicits(elicit),
             modes=modes,

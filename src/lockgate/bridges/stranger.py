@@ -27,8 +27,13 @@ def heading(words: str, width: int) -> str:
 
 def who_asks(occasion: Occasion, width: int) -> list[str]:
     """The server, what it is doing meanwhile, and what is not our word."""
-    tool = occasion.tool
-    during = "no call in particular" if tool is None else f"a call of its tool {quoted(tool)}"
+    during = "no call in particular"
+    if occasion.tool is not None:
+        during = f"a call of its tool {quoted(occasion.tool)}"
+    elif occasion.prompt is not None:
+        during = f"the making of its prompt {quoted(occasion.prompt)}"
+    elif occasion.resource is not None:
+        during = f"the reading of its resource {quoted(occasion.resource[:200])}"
     return [
         *row("server", visible(occasion.server).upper(), width),
         *row("during", during, width),

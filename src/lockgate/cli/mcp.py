@@ -125,7 +125,7 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     lines = folded(f"{kind}: {command_line(server, found.waiting)}", room=76)
     click.echo("\n".join(f"  {line}" for line in lines))
     words = ("transport", "cwd", "proxy", "requestTimeout", "progressExtends")
-    for key in (*words, "annotationTrust", "required", "lane"):
+    for key in (*words, "annotationTrust", "required", "lane", "elicitation"):
         if details[key] is not None:
             click.echo(f"  {key}: {_word(details[key])}")
     for variable, value in details["env"].items():
@@ -141,6 +141,11 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
             click.echo(f"  login: {line}")
     for key, value in details["tls"].items():
         click.echo(f"  tls {key}: {value}")
+    for root in details["roots"]:
+        click.echo(f"  root: {root}")
+    sampling: dict[str, Any] = details["sampling"] or {}
+    for key, value in sampling.items():
+        click.echo(f"  sampling {key}: {_word(value)}")
     if details["expectTools"]:
         click.echo(f"  expectTools: {', '.join(details['expectTools'])}")
     for tool, verdict in details["verdicts"].items():

@@ -65,6 +65,9 @@ def server_data(server: WrittenServer, waiting: Path | None) -> dict[str, Any]:
         "required": server["required"],
         "expectTools": [visible(tool) for tool in server["expectTools"]],
         "lane": server["lane"],
+        "elicitation": server["elicitation"].value,
+        "roots": [visible(str(root)) for root in server["roots"]],
+        "sampling": None if server["sampling"] is None else _sampling(server["sampling"]),
         "verdicts": {
             visible(tool): _verdict(given.value) for tool, given in server["verdicts"].items()
         },
@@ -128,6 +131,12 @@ def _tell(file: str) -> None:
 def _told_args(command: str, args: Sequence[str]) -> tuple[str, ...]:
     masks = masked_arguments(command, args)
     return tuple(masked or visible(text) for text, masked in zip(args, masks, strict=True))
+
+
+def _sampling(draft: Draft) -> dict[str, Any]:
+    """The keys that are given; a model is a name and no secret."""
+    values = {key: given.value for key, given in draft.items()}
+    return {key: visible(held) if isinstance(held, str) else held for key, held in values.items()}
 
 
 def _verdict(verdict: Verdict) -> dict[str, str]:
