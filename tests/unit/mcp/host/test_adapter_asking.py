@@ -15,11 +15,13 @@ from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.protocol.elicitation import Action, ElicitAnswer, Elicitation
+from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.clock import passing
 from lockgate.testing.loop_server import LoopServer
+from lockgate.testing.road import Road
 from lockgate.testing.script import LEGACY, MODERN, ScriptedServer, tool
 from lockgate.testing.steps import Answer, Ask, Step
-from lockgate.tools.context import Bounds, Environment, Execution, ToolContext
+from lockgate.tools.context import Bounds, Environment, Execution, InterruptToken, ToolContext
 from lockgate.tools.deadline import Deadline
 from lockgate.tools.permit import Permit
 from lockgate.tools.registry import Registry
@@ -145,3 +147,32 @@ async def test_a_call_whose_time_is_over_after_the_question_ends(
         async with asyncio.timeout(5):
             outcome = await _execute(only, deadline=limit.at, limit=limit)
     assert outcome.result.kind in (ErrorKind.TIMEOUT, ErrorKind.OUTCOME_UNKNOWN)
+
+
+@ERAS
+async def test_a_turns_interrupt_reaches_a_call_that_waits_for_a_person(
+    revisions: tuple[str, ...], tmp_path: Path
+) -> None:
+    """On the whole road: the person is asked no more, and the call has its result."""
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def elicit(asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        raise AssertionError
+
+    token = InterruptToken()
+    approver = ScriptedApprover.always(True)
+    async with _started(_asking(revisions), Services(elicit=elicit)) as only:
+        with Road(tmp_path, [only], attended=[approver]) as road:
+            wanted = road.call(only.definition.name, interrupt=token, timeout=60.0, attended=True)
+            call = asyncio.create_task(road.invoke(wanted))
+            async with asyncio.timeout(10):
+                await begun.wait()
+                token.interrupt()
+                await ended.wait()
+                result = await call
+    assert result.kind in (ErrorKind.INTERRUPTED, ErrorKind.OUTCOME_UNKNOWN)
