@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+from lockgate.errors import ConfigError
 from lockgate.mcp.client.oauth.store import Credentials, Place
 from lockgate.web.pool import Head, Pool
 from lockgate.web.target import read_target
@@ -24,6 +25,8 @@ class MemoryCredentials:
         self.held: dict[Place, Credentials] = {}
         self.saves = 0
         """How often something was saved."""
+        self.broken: ConfigError | None = None
+        """What is raised by saving."""
         self._locks: dict[tuple[Place, bool], asyncio.Lock] = {}
 
     async def load(self, place: Place) -> Credentials:
@@ -32,6 +35,8 @@ class MemoryCredentials:
 
     async def save(self, place: Place, credentials: Credentials) -> None:
         """Keep it."""
+        if self.broken is not None:
+            raise self.broken
         self.saves += 1
         self.held[place] = credentials
 

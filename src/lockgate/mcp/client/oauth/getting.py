@@ -7,11 +7,13 @@ gets new tokens, and the others find them.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from lockgate.errors import ConfigError
 from lockgate.mcp.client.oauth.guarded import Guarded
 from lockgate.mcp.client.oauth.login import Login
 from lockgate.mcp.client.oauth.plan import EnterpriseManaged, OAuthPlan
@@ -26,6 +28,8 @@ from lockgate.web.lookup import Lookup
 if TYPE_CHECKING:  # it brings the package along that is loaded when it is needed
     from lockgate.mcp.client.oauth.sdk.flow import Flow
     from lockgate.mcp.client.oauth.sdk.renewal import Renewal
+
+logger = logging.getLogger(__name__)
 
 EARLY: Final = 30.0
 """Seconds before their end in which tokens are renewed; of short-lived ones a tenth of their
@@ -60,6 +64,8 @@ class Getting:
         self._learned = learned
         self._now = now
         self._lookup = lookup
+        self._unkept: Credentials | None = None
+        """What was got and could not be saved."""
 
     def due(self, tokens: Tokens) -> float | None:
         """When tokens are to be renewed; None for never. Seconds since the epoch."""
@@ -75,9 +81,17 @@ class Getting:
     async def kept(self) -> Credentials:
         """What is kept now. Raises `ConfigError`."""
         held = await self._store.load(self._place)
+        if self._unkept is not None and self._is_newer(self._unkept, held):
+            held = self._unkept
         for each in (held.tokens, *held.registrations):
             self._learned.learn(*(() if each is None else each.secrets()))
         return held
+
+    def _is_newer(self, one: Credentials, other: Credentials) -> bool:
+        """Of what was got and what is kept; where nothing is kept, somebody took it away."""
+        if one.tokens is None or other.tokens is None:
+            return False
+        return one.tokens.obtained_at >= other.tokens.obtained_at
 
     async def unattended(self, challenge: Challenge | None) -> Credentials:
         """Credentials without a person: those that somebody else got meanwhile, or new ones.
@@ -93,7 +107,13 @@ class Getting:
                 made = await self._flow(None, held, challenge or NOTHING)
             else:
                 made = await self._without_a_person(held, challenge)
-            await self._store.save(self._place, made)
+            try:
+                await self._store.save(self._place, made)
+                self._unkept = None
+            except ConfigError as error:
+                self._unkept = made
+                # They are good all the same, and the old refresh token may be good no more.
+                logger.warning("%s: new tokens can not be kept: %s", self._place.server, error)
             return made
 
     async def _without_a_person(

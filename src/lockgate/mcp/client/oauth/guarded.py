@@ -115,7 +115,7 @@ class Guarded:
             raise OAuthTrouble(f"it leads from https to {target.origin}, which is not followed")
         objection = (await self._address_rules()).objection_to(at)
         if objection is not None:
-            raise OAuthTrouble(f"it leads to {target.origin}, which is not asked: {objection}")
+            raise _not_asked(target, objection)
         return target
 
     async def _address_rules(self) -> AddressRules:
@@ -210,8 +210,7 @@ class Guarded:
                 answer.close()
         except HttpFailure as failure:
             if examined is not None and examined.objection is not None:
-                text = f"it leads to {target.origin}, which is not asked: {examined.objection}"
-                raise OAuthTrouble(text) from None
+                raise _not_asked(target, examined.objection) from None
             need = Need.OPERATOR if failure.trouble is Trouble.UNTRUSTED else Need.TIME
             raise OAuthTrouble(f"{target.origin} {failure}", need) from None
         finally:
@@ -220,6 +219,11 @@ class Guarded:
             answer.status, answer.media_type, bytes(data), answer.every("WWW-Authenticate")
         )
         return reply, answer.header("Location")
+
+
+def _not_asked(target: Target, objection: str) -> OAuthTrouble:
+    text = f"it leads to {target.origin}, which is not asked: {objection}"
+    return OAuthTrouble(f"{text}; if that is right, name it in auth.issuer of this server")
 
 
 class _Examined:

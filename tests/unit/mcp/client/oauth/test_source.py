@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lockgate.errors import Fate, Fault, LocalError, PeerError
+from lockgate.errors import ConfigError, Fate, Fault, LocalError, PeerError
 from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
 from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
 from lockgate.mcp.transport.tokens import Challenge
@@ -228,6 +228,39 @@ async def test_a_busy_authorization_server_takes_nothing_away(bench: OAuthBench,
     bench.server.refusal = None
     bench.clock.advance(6)
     assert await tokens.challenged(refused)
+
+
+async def test_a_session_outlives_a_busy_authorization_server(bench: OAuthBench) -> None:
+    """Its calls fail and were not sent; when tokens can be got again, they go on."""
+    await bench.log_in()
+    async with bench.session(bench.tokens()) as session:
+        bench.server.refusal = 503, {}
+        bench.clock.advance(3600)
+        for _ in range(4):
+            with pytest.raises(PeerError) as raised:
+                await bench.call(session)
+            assert raised.value.fate is Fate.NOT_SENT
+        bench.server.refusal = None
+        bench.clock.advance(6)
+        assert len(await bench.call(session, 2)) == 2
+    assert len(bench.server.told("tools/call")) == 2
+
+
+async def test_tokens_that_can_not_be_kept_are_used_all_the_same(
+    bench: OAuthBench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The refresh token was used up: calls go on with what came, and the log says what is wrong."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    before = await tokens.authorization()
+    bench.store.broken = ConfigError("the disk is full")
+    assert await tokens.challenged(Challenge(401, "", before))
+    assert "the disk is full" in caplog.text
+    bench.server.expire()
+    bench.clock.advance(10)
+    assert await tokens.challenged(Challenge(401, "", await tokens.authorization()))
+    after = await tokens.authorization() or ""
+    assert after.removeprefix("Bearer ") in bench.server.valid
 
 
 async def test_a_token_that_has_a_little_left_is_used_where_renewing_fails(
