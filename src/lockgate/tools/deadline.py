@@ -1,4 +1,4 @@
-"""When a call has to be over; it can stand still: waiting for a person is not counted (S0-09)."""
+"""When a call has to be over; it can stand still: waiting for a person is not counted (S3-21)."""
 
 from __future__ import annotations
 

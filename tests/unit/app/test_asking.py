@@ -260,7 +260,7 @@ async def test_nobody_waits_for_a_person_for_ever(tmp_path: Path, modern: bool) 
 
 
 @pytest.mark.parametrize("modern", [False, True])
-@pytest.mark.req("S0-09")
+@pytest.mark.req("S3-21")
 async def test_time_with_a_person_is_not_the_calls(tmp_path: Path, modern: bool) -> None:
     """A call with a quarter of a second may be about a question of half a second."""
     server = _asking("elicitation/create", FORM, modern=modern)

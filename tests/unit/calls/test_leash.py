@@ -162,7 +162,7 @@ def test_there_is_no_leash_without_a_task() -> None:
 
 
 async def test_a_limit_that_stands_still_does_not_pull() -> None:
-    """S0-09: while a person is asked the deadline stands still, and goes on with what was left."""
+    """S3-21: while a person is asked the deadline stands still, and goes on with what was left."""
     clock = asyncio.get_running_loop().time
     limit = Deadline(clock() + 0.02, clock)
     with Leash(limit=limit) as leash:

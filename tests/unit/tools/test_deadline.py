@@ -9,7 +9,7 @@ from lockgate.tools.deadline import Deadline
 
 
 def test_it_stands_still_until_it_is_let_go_as_often() -> None:
-    """S0-09: what was left when the first began is left when the last has ended."""
+    """S3-21: what was left when the first began is left when the last has ended."""
     clock = FakeClock(100.0)
     deadline = Deadline(110.0, clock)
     clock.advance(4)

@@ -201,7 +201,7 @@ class PendingRequests:
     def held(self, moot: Callable[[], None] | None = None) -> Generator[None]:
         """While this is entered the time of the requests that are open now stands still.
 
-        For a server's question to a person: waiting for a person is not the server's time (S0-09).
+        For a server's question to a person: waiting for a person is not the server's time (S3-21).
         It can be about one of those requests, and about none that is made later; `moot` is called
         once none of those that it can be about is open any more.
         """

@@ -1,4 +1,4 @@
-"""Bounds that stand still while something is asked of this side (S0-09)."""
+"""Bounds that stand still while something is asked of this side (S3-21)."""
 
 from __future__ import annotations
 

@@ -245,7 +245,7 @@ async def test_cancelled_between_two_rounds_nothing_more_is_sent() -> None:
     assert "notifications/cancelled" not in methods
 
 
-@pytest.mark.req("S0-09")
+@pytest.mark.req("S3-21")
 async def test_each_round_has_the_whole_time_and_a_person_takes_none() -> None:
     """A question that takes longer than the call may is no time-out."""
 

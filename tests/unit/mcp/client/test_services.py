@@ -237,7 +237,7 @@ async def test_in_a_call_that_nobody_attends_the_answer_is_cancel() -> None:
     assert person.asked == []
 
 
-@pytest.mark.req("S0-09")
+@pytest.mark.req("S3-21")
 async def test_time_with_a_person_is_not_the_servers() -> None:
     """A call with half a second outlives a question of a second, and still has its time after."""
 

@@ -108,7 +108,7 @@ async def test_in_an_unattended_execution_nobody_is_asked(revisions: tuple[str, 
 
 
 @ERAS
-@pytest.mark.req("S0-09")
+@pytest.mark.req("S3-21")
 async def test_the_callers_deadline_stands_still_meanwhile(revisions: tuple[str, ...]) -> None:
     """A call with a quarter of a second may be about a question of half a second."""
     clock = asyncio.get_running_loop().time
