@@ -14,7 +14,7 @@ from lockgate.mcp.client.pages import Listed
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.host.found import Found, from_all
 from lockgate.mcp.host.manager import Manager
-from lockgate.mcp.host.resources import servers_of, the
+from lockgate.mcp.host.resources import must_be_text, must_be_time, servers_of, the
 from lockgate.mcp.protocol.completion import Completed
 from lockgate.mcp.protocol.prompts import ListedPrompt, PromptResult
 
@@ -66,6 +66,9 @@ class Prompts:
         are missing is for the server to say. Raises `PeerError`, with the server's own `code` where
         it refuses, and `LocalError` for a name that no server has.
         """
+        must_be_text(name=name)
+        must_be_text(**(arguments or {}))
+        must_be_time(timeout)
         occasion = Occasion(server, attended=self._attended, prompt=name)
         offerings = the(self._manager).offerings(server)
         return await offerings.get(name, arguments or {}, timeout=timeout, occasion=occasion)
@@ -80,5 +83,7 @@ class Prompts:
     ) -> Completed:
         """What `server` suggests for an argument of a prompt, of which `value` is typed so far;
         `context` are the arguments that have their values. Raises as `get` does."""
+        must_be_text(name=name, argument=argument, value=value)
+        must_be_text(**(context or {}))
         completion = the(self._manager).offerings(server).completion
         return await completion.for_prompt(name, argument, value, context)

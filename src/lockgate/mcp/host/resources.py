@@ -6,6 +6,7 @@ interface is the program's own doing and asks no gate; for a model there are too
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
@@ -90,6 +91,8 @@ class Resources:
         to ask. Raises `PeerError`, with the server's own `code` where it refuses: no such resource
         is -32602, of older servers -32002. Raises `LocalError` for a name that no server has.
         """
+        must_be_text(uri=uri)
+        must_be_time(timeout)
         occasion = Occasion(
             server,
             call_id=call_id,
@@ -109,6 +112,8 @@ class Resources:
     ) -> Completed:
         """What `server` suggests for a variable of its template, of which `value` is typed so far;
         `context` are the variables that have their values. Raises as `read` does."""
+        must_be_text(template=template, variable=variable, value=value)
+        must_be_text(**(context or {}))
         completion = the(self._manager).offerings(server).completion
         return await completion.for_template(template, variable, value, context)
 
@@ -122,8 +127,25 @@ class Resources:
         It lasts over lost connections: after one there is an update that is `missed`. Raises as
         `read` does, and `PeerError` too for a server that does not tell of changes.
         """
+        must_be_text(uri=uri)
         async with await the(self._manager).offerings(server).watch(uri) as watch:
             yield watch
+
+
+def must_be_text(**values: object) -> None:
+    """Raise `LocalError` naming the first of these that is no string."""
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise LocalError(f"{name} must be str, not {type(value).__name__}")
+
+
+def must_be_time(timeout: object) -> None:
+    """Raise `LocalError` unless it is None or seconds over 0."""
+    numbers = (int, float)
+    if timeout is not None and not (
+        isinstance(timeout, numbers) and not isinstance(timeout, bool) and 0 < timeout < math.inf
+    ):
+        raise LocalError("timeout must be a number of seconds over 0; None is the server's own")
 
 
 def the(manager: Manager | None) -> Manager:
