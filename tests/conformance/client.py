@@ -11,21 +11,27 @@ scenario's name what a host would do with it.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+import zlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from lockgate.errors import LockgateError
 from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.mirroring import headers_of
+from lockgate.mcp.client.prompts import PromptClient
+from lockgate.mcp.client.resources import ResourceClient
 from lockgate.mcp.client.services import Occasion, Root, Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.protocol.elicitation import Action, ElicitAnswer, Elicitation
+from lockgate.mcp.protocol.form import Kind
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.protocol.results import CallResult, ListedTool
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
@@ -37,7 +43,9 @@ Scenario: TypeAlias = Callable[[str, str, Context], Awaitable[None]]
 
 IDENTITY = ClientIdentity("lockgate", "conformance")
 PATIENCE = 100.0
-"""Seconds for any answer: dozens of clients and servers start at the same moment, and log in."""
+"""Seconds for any answer: dozens of clients and servers run on one machine, and log in."""
+TURNS = 4
+"""Clients that run at once, where that is bounded."""
 SAMPLES: Mapping[str, Any] = {
     "string": "text",
     "integer": 3,
@@ -48,6 +56,13 @@ SAMPLES: Mapping[str, Any] = {
     "null": None,
 }
 """A value of each type, for arguments that nobody chose."""
+VALUES: Mapping[Kind, Any] = {
+    Kind.TEXT: "text",
+    Kind.NUMBER: 2.5,
+    Kind.INTEGER: 3,
+    Kind.SWITCH: True,
+}
+"""The same for the fields of a form."""
 
 
 class Person:
@@ -63,8 +78,13 @@ class Person:
         if self.session is not None and self.meanwhile is not None:
             name, self.meanwhile = self.meanwhile, None
             await ToolClient(self.session).call(name, {})
-        fields: Mapping[str, Any] = (asked.schema or {}).get("properties", {})
-        return ElicitAnswer(Action.ACCEPT, {name: filled(held) for name, held in fields.items()})
+        values: dict[str, Any] = {}
+        for field in () if asked.form is None else asked.form.fields:
+            if field.has_default:
+                values[field.name] = field.default
+            elif field.required:
+                values[field.name] = field.choices[0].value if field.choices else VALUES[field.kind]
+        return ElicitAnswer(Action.ACCEPT, values)
 
     async def sample(self, params: Mapping[str, Any], occasion: Occasion) -> Mapping[str, Any]:
         """Complete anything with one word."""
@@ -169,20 +189,11 @@ async def use_every_method(url: str, scenario: str, context: Context) -> None:
 
 async def read_everything(session: ServerSession) -> None:
     """Read every resource, and get every prompt."""
-    connection = session.connection
-    dialect = connection.dialect
-    for kind, get, key in (
-        ("resources", "resources/read", "uri"),
-        ("prompts", "prompts/get", "name"),
-    ):
-        listed = json.loads(bytes(await connection.request(f"{kind}/list")))
-        for entry in listed[kind]:
-            name = str(entry[key])
-
-            def made(id: int, get: str = get, key: str = key, name: str = name) -> Any:
-                return dialect.request(id, get, {key: name}, name=name)
-
-            await connection.ask(made)
+    resources, prompts = ResourceClient(session), PromptClient(session)
+    for resource in (await resources.list()).entries:
+        await resources.read(resource.uri)
+    for prompt in (await prompts.list()).entries:
+        await prompts.get(prompt.name)
 
 
 async def echo_schema(url: str, scenario: str, context: Context) -> None:
@@ -214,6 +225,18 @@ SCENARIOS: Mapping[str, Scenario] = {
 """Those that need more than calling every tool."""
 
 
+@contextmanager
+def turn(folder: str | None, scenario: str) -> Generator[None, None, None]:
+    """Wait until few others run: the suite starts all clients at the same moment, and some of its
+    checks are of time. `folder` is where those who run are known; None: everybody runs."""
+    if folder is None:
+        yield
+        return
+    with (Path(folder) / f"turn-{zlib.crc32(scenario.encode()) % TURNS}").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 async def main(url: str, environ: Mapping[str, str]) -> None:
     """Run the scenario of the environment against `url`."""
     name = environ.get("MCP_CONFORMANCE_SCENARIO", "")
@@ -223,6 +246,8 @@ async def main(url: str, environ: Mapping[str, str]) -> None:
 
 if __name__ == "__main__":
     try:
-        asyncio.run(main(sys.argv[-1], os.environ))
+        told = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+        with turn(os.environ.get("LOCKGATE_CONFORMANCE_TURNS"), told):
+            asyncio.run(main(sys.argv[-1], os.environ))
     except LockgateError as error:
         sys.exit(f"{type(error).__name__}: {error}")

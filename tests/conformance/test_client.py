@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-import conformance_suite as suite
 import pytest
+
+import conformance_suite as suite
 
 pytestmark = pytest.mark.conformance
 

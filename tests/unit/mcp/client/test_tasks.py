@@ -311,9 +311,9 @@ async def test_a_result_of_a_type_that_is_not_known_is_invalid(kind: Any) -> Non
 async def test_only_calls_can_be_tasks(kind: str) -> None:
     """A resource that is answered with a task, or with anything else that is not known, is an
     answer that is invalid."""
-    handle = {"resultType": kind, "taskId": "t", "status": "working", "contents": []}
+    handle: dict[str, Any] = {"resultType": kind, "taskId": "t", "status": "working", "contents": []}
     rule = When("resources/read", Answer(result=handle))
-    capabilities = {**CAPABLE, "resources": {}}
+    capabilities: dict[str, Any] = {**CAPABLE, "resources": {}}
     async with task_bench(rules=(rule,), capabilities=capabilities) as at:
         with pytest.raises(PeerError, match=f"not known here: '{kind}'") as caught:
             await ResourceClient(at.session).read("x:1")
