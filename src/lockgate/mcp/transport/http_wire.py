@@ -126,6 +126,8 @@ class HttpWire:
             if answer.status in _REDIRECTED:
                 headers = self._headers_of(message, session, used)
                 answer = await self._redirected("POST", answer, headers, message.payload)
+            if self._tokens is None:
+                return answer
             if not await self._wants_others(answer, used, tries, message.headers or self.usual):
                 return answer
             tries += 1
