@@ -18,7 +18,7 @@ from fastmcp import FastMCP
 from fastmcp.server.auth import RemoteAuthProvider
 from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from mcp.server.auth.settings import ClientRegistrationOptions
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from pydantic import AnyHttpUrl
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -57,6 +57,7 @@ auth = Counting(
     client_registration_options=ClientRegistrationOptions(
         enabled=True, valid_scopes=["notes:read", "notes:write"], default_scopes=["notes:read"]
     ),
+    revocation_options=RevocationOptions(enabled=True),
     required_scopes=["notes:read"],
 )
 elsewhere = sys.argv[3:]

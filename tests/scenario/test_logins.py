@@ -63,7 +63,7 @@ async def test_a_login_from_its_beginning_to_its_end(project: Project, bench: Lo
 
 
 async def test_a_real_authorization_server(project: Project) -> None:
-    """FastMCP's: registration, the log-in, a call, and renewing when its tokens run out."""
+    """FastMCP's: registration, the log-in, calls, renewing, and that it takes tokens back."""
     bench = LoginBench(project)
     port = free_port()
     project.add_url("guarded", f"http://127.0.0.1:{port}/mcp", auth="oauth")
@@ -77,6 +77,8 @@ async def test_a_real_authorization_server(project: Project) -> None:
         for number in ("1", "2"):
             called = await bench.run("call", "mcp__guarded__add", f"number={number}")
             assert (called.returncode, called.stdout.strip()) == (0, number), called.stderr
+        done = await bench.run("mcp", "logout", "guarded")
+        assert "forgotten here, and taken back there" in done.stdout, done.stdout
 
 
 async def test_two_processes_renew_once(project: Project, bench: LoginBench) -> None:
@@ -89,6 +91,7 @@ async def test_two_processes_renew_once(project: Project, bench: LoginBench) -> 
     assert len(renewals) == 1
 
 
+@pytest.mark.req("S3-08")
 @pytest.mark.req("S3-10")
 async def test_what_ran_out_for_good_is_told_and_the_others_start(
     project: Project, bench: LoginBench
@@ -213,6 +216,10 @@ async def test_logging_out_where_nobody_can_be_asked(project: Project, bench: Lo
     """It is forgotten here all the same, and told; without a name to log out of, that is said."""
     await bench.run("mcp", "login", "notes", env=bench.browser)
     bench.server.metadata = {}
+    rules = project.sections.pop("permissions")
+    done = await bench.run("mcp", "remove", "notes")
+    project.sections["permissions"] = rules
+    assert "to forget it: lockgate mcp logout notes" in done.stderr
     done = await bench.run("mcp", "logout", "--all")
     assert done.returncode == 0
     assert "has no place to take tokens back" in done.stdout

@@ -42,6 +42,10 @@ class KeptLogins:
         login = next((each for each in self._all() if each.place == place), None)
         return known_login(login, now, unattended=unattended)
 
+    def has(self, server: str) -> bool:
+        """Whether anything is kept under this name."""
+        return any(each.server == server for each in self._all())
+
     def of_written(self, server: WrittenServer, now: float) -> KnownLogin | None:
         """The same of a server as it is written; None for one that nobody logs in to."""
         auth: Draft | None = server["auth"]

@@ -188,6 +188,10 @@ def remove(name: str, scope: str | None, config: Path | None, as_json: bool) -> 
         print_json(written_data(written) | {"removed": name})
         return
     click.echo(f"Removed {name} from {short(files[0])}.")
+    if KeptLogins(layers.credentials).has(name):
+        click.echo(
+            f"note: the login to it is kept; to forget it: lockgate mcp logout {name}", err=True
+        )
     tell_waiting(written)
 
 

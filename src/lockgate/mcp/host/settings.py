@@ -135,9 +135,19 @@ class ServerSettings:
             )
         if self.auth is not None and isinstance(self.endpoint, StdioEndpoint):
             raise ValueError("auth is for a server over HTTP, and this one is started as a program")
+        if self.auth is not None and _says_who_asks(self.endpoint):
+            raise ValueError("auth, and a header Authorization or a user name in the url: keep one")
         if not 0 < self.request_timeout <= 86_400:
             raise ValueError("requestTimeout must be over 0 and at most 24h")
         if self.progress_extends is not None and not (
             self.request_timeout <= self.progress_extends <= 86_400
         ):
             raise ValueError("progressExtends must be at least requestTimeout and at most 24h")
+
+
+def _says_who_asks(endpoint: Endpoint) -> bool:
+    """Whether the headers of a server, or its address, hold credentials already."""
+    if isinstance(endpoint, StdioEndpoint):
+        return False
+    named = any(name.lower() == "authorization" for name in endpoint.headers)
+    return named or endpoint.target.userinfo is not None
