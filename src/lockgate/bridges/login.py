@@ -86,5 +86,9 @@ class BrowserLogin:
                 await terminal.show(f"{visible(problem)}\n")
         except OSError:
             return  # the terminal is gone; the browser may come back still
+        except asyncio.CancelledError:
+            terminal.show_now("\n")  # what is said next begins its own line
+            raise
+        terminal.show_now("\n")
         # The line was read with Ctrl+C as a character: here it means what it means elsewhere.
         signal.raise_signal(signal.SIGINT)

@@ -82,7 +82,7 @@ def login_lines(name: str, known: KnownLogin, now: float) -> Iterator[str]:
         return
     end = login_end(known, now)
     yield f"{state}{issuer}{f', {end}' if end else ''}"
-    if known.scope is not None:
+    if known.scope:
         yield f"scopes: {visible(known.scope)}"
     if known.kept_in is not None:
         place = "the keyring of this system" if known.kept_in == "keyring" else "a file"
