@@ -19,7 +19,7 @@ from lockgate.showing import visible
 
 MAX_MESSAGES: Final = 100
 """Messages of one request."""
-MAX_CHARACTERS: Final = 200_000
+MAX_CHARACTERS: Final = 100_000
 """Characters of all of them, and of the system prompt."""
 _COLUMN: Final = 14
 
@@ -95,17 +95,17 @@ def _turn(value: Any) -> Turn:
 
 
 def request_lines(wanted: Wanted, model: str, occasion: Occasion, width: int) -> Iterator[str]:
-    """The question whether a model may complete this."""
+    """The question whether a model may complete this: all of it, as the model would get it."""
     yield heading("a server wants a model to complete something", width)
     yield from who_asks(occasion, width)
     yield from row("model", visible(model), width)
     yield from row("at most", f"{wanted.max_tokens} tokens, on your account", width)
     if wanted.system:
         yield "system prompt"
-        yield from their_words(wanted.system, width)
+        yield from their_words(wanted.system, width, whole=True)
     for turn in wanted.turns:
         yield f"{turn.role} says"
-        yield from their_words(turn.text, width)
+        yield from their_words(turn.text, width, whole=True)
     yield "answers"
     yield from row(
         "  y, yes", "have it completed; you see it before the server does", width, _COLUMN
@@ -118,7 +118,7 @@ def reply_lines(text: str, model: str, occasion: Occasion, width: int) -> Iterat
     server = visible(occasion.server)
     yield heading(f"what the model says, for {server}", width)
     yield from row("model", visible(model), width)
-    yield from their_words(text, width)
+    yield from their_words(text, width, whole=True)
     yield "answers"
     yield from row("  y, yes", f"give it to {server}", width, _COLUMN)
     yield from row("  n, no", "do not (default)", width, _COLUMN)

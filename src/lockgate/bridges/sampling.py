@@ -30,6 +30,8 @@ LIMITED: Final = -32000
 """The code for what is over the operator's own limit."""
 _HOUR: Final = 3600.0
 _MAX_WIDTH: Final = 100
+_SCREEN: Final = 20
+"""Lines of a question above which it is said how many there are: some may be out of sight."""
 
 Lines: TypeAlias = Callable[[int], Iterator[str]]
 """A question for a terminal of so many columns."""
@@ -56,7 +58,10 @@ class TerminalConsent:
                 if width < MIN_WIDTH:
                     await terminal.show("\na server's wish needs an answer, on a wider terminal\n")
                     return False
-                await terminal.show("\n" + "\n".join(lines(width)) + "\n")
+                shown = list(lines(width))
+                await terminal.show("\n" + "\n".join(shown) + "\n")
+                if len(shown) > _SCREEN:
+                    await terminal.show(f"{len(shown)} lines above belong to this question\n")
                 typed = await terminal.ask("answer [no]: ")
                 return typed is not None and typed.casefold() in ("y", "yes")
             except OSError:

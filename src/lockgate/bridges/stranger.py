@@ -41,10 +41,11 @@ def who_asks(occasion: Occasion, width: int) -> list[str]:
     ]
 
 
-def their_words(text: str, width: int) -> Iterator[str]:
-    """A text of the server's, line by line behind the gutter, nothing hidden in it."""
-    shown, rest = text[:MAX_WORDS], len(text) - MAX_WORDS
-    for line in shown.split("\n", MAX_LINES):
+def their_words(text: str, width: int, *, whole: bool = False) -> Iterator[str]:
+    """A text of the server's, line by line behind the gutter, nothing hidden in it; with `whole`
+    all of it, however long."""
+    shown, rest = (text, 0) if whole else (text[:MAX_WORDS], len(text) - MAX_WORDS)
+    for line in shown.split("\n", -1 if whole else MAX_LINES):
         yield from folded(visible(line.rstrip()), width, BEGINS, GOES_ON)
     if rest > 0:
         yield from folded(f"[{rest} more characters are not shown]", width, GOES_ON, GOES_ON)

@@ -121,6 +121,14 @@ async def test_it_is_shown_before_and_after_and_then_given() -> None:
     )
 
 
+async def test_nothing_that_a_model_would_get_is_left_out() -> None:
+    """However long it is: what is agreed to is what is sent."""
+    person = Agrees()
+    long = "\n".join(f"line {n} {'x' * 100}" for n in range(500))
+    await _sampling(Says(ModelReply("Hi")), person)(_params(messages=[_turn(long)]), WHO)
+    assert all(f"| line {n} " in person.shown[0] for n in range(500))
+
+
 @pytest.mark.parametrize(("said", "asked"), [((False,), 0), ((True, False), 1)])
 async def test_a_no_before_or_after_gives_nothing(said: tuple[bool, ...], asked: int) -> None:
     """-1, as the specification has it; what the model said stays here."""
@@ -174,7 +182,7 @@ async def test_requests_are_limited_by_size_and_by_hour() -> None:
         ({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}, "no text"),
         ({"messages": [{"role": "user", "content": "text"}]}, "no text"),
         ({"messages": [_turn("x")] * 101}, "101 messages"),
-        ({"messages": [_turn("x" * 200_001)]}, "characters"),
+        ({"messages": [_turn("x" * 100_001)]}, "characters"),
         ({"maxTokens": None}, "without a maxTokens"),
         ({"maxTokens": True}, "without a maxTokens"),
         ({"systemPrompt": 3}, "systemPrompt"),
@@ -258,6 +266,16 @@ async def test_only_a_yes_is_a_yes(person: Person, keys: bytes, agreed: bool) ->
         person.type(keys)
         async with asyncio.timeout(10):
             assert await task is agreed
+
+
+async def test_of_a_long_question_the_length_is_said(person: Person) -> None:
+    """What is above may be out of sight."""
+    consent = TerminalConsent(Voice(lambda text: None), person.device)
+    task = asyncio.ensure_future(consent(lambda width: iter(["x"] * 50)))
+    assert "50 lines above belong to this question\n" in await person.see("answer [no]: ")
+    person.type("n\n")
+    async with asyncio.timeout(10):
+        assert await task is False
 
 
 async def test_a_withdrawn_question_says_so(person: Person) -> None:
