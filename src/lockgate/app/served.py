@@ -5,6 +5,7 @@ from __future__ import annotations
 from lockgate.builtin.resources.source import Contents, OfferedResource, OfferedResources
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.resources import Resources
+from lockgate.tools.context import ToolContext
 
 
 class ServedResources:
@@ -49,10 +50,15 @@ class ServedResources:
         return OfferedResources(tuple(found), {**templates.failed, **listed.failed})
 
     async def read(
-        self, server: str, uri: str, *, timeout: float | None, attended: bool, call_id: str
+        self, server: str, uri: str, *, timeout: float | None, context: ToolContext
     ) -> Contents:
         """Read one resource, for no longer than the server may take anyway."""
         result = await self._resources.read(
-            server, uri, timeout=timeout, attended=attended, call_id=call_id
+            server,
+            uri,
+            timeout=timeout,
+            attended=context.execution.attended,
+            call_id=context.call_id,
+            bound=context.limit,
         )
         return Contents(result.contents, result.remarks)

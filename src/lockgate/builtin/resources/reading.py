@@ -108,18 +108,14 @@ class ReadResource(BuiltinTool):
         if server not in self._source.servers:
             return no_such_server(server, self._source)
         timeout = None
-        if context.deadline is not None:
-            timeout = context.deadline - asyncio.get_running_loop().time()
+        # A person who was asked in an earlier attempt has moved it.
+        deadline = context.deadline if context.limit is None else context.limit.at
+        if deadline is not None:
+            timeout = deadline - asyncio.get_running_loop().time()
             if timeout <= 0:
                 text = "the time for this call was over before it was sent"
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
-        contents = await self._source.read(
-            server,
-            uri,
-            timeout=timeout,
-            attended=context.execution.attended,
-            call_id=context.call_id,
-        )
+        contents = await self._source.read(server, uri, timeout=timeout, context=context)
         return _shown(server, contents, arguments.get("max_characters", DEFAULT_CHARACTERS))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lockgate.content import Content, JSONObject
+from lockgate.tools.context import ToolContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,11 @@ class ResourceSource(Protocol):
         ...
 
     async def read(
-        self, server: str, uri: str, *, timeout: float | None, attended: bool, call_id: str
+        self, server: str, uri: str, *, timeout: float | None, context: ToolContext
     ) -> Contents:
         """Read one resource of a server that is configured; `timeout` in seconds, None is the
-        server's own. `attended` and `call_id` are of the call that it is read for, should the
-        server want to ask something. Raises `PeerError`."""
+        server's own. `context` is of the call that it is read for, should the server want to ask
+        something. Raises `PeerError`."""
         ...
 
 
@@ -87,8 +88,8 @@ class NoSource:
         return OfferedResources()
 
     async def read(
-        self, server: str, uri: str, *, timeout: float | None, attended: bool, call_id: str
+        self, server: str, uri: str, *, timeout: float | None, context: ToolContext
     ) -> Contents:
         """Never called: no server is configured."""
-        del server, uri, timeout, attended, call_id
+        del server, uri, timeout, context
         return Contents()

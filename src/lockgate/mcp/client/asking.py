@@ -14,6 +14,7 @@ from lockgate.mcp.client.pending import Answer
 from lockgate.mcp.client.rounds import opened, settled
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.protocol.input_required import InputAnswers, asks_for_input, result_type
 from lockgate.mcp.protocol.results import COMPLETE
 
@@ -37,11 +38,12 @@ async def ask(
     name: str,
     occasion: Occasion,
     timeout: float | None = None,
+    bound: Bound | None = None,
 ) -> Asked:
     """Make a request and wait for its final result; `name` is what `Mcp-Name` mirrors.
 
     `timeout` in seconds bounds each round, and so does the server's request timeout; what a person
-    takes is not counted. Raises `PeerError`.
+    takes is not counted, and `bound`, the caller's own, stands still then. Raises `PeerError`.
     """
     connection = session.connection
     dialect = connection.dialect
@@ -53,16 +55,17 @@ async def ask(
             lambda id: dialect.request(id, method, params, name=name, answers=answers),
             timeout=timeout,
             about=occasion,
+            bound=bound,
         )
 
     async def again(answers: InputAnswers) -> Raw:
         return connection.result_of(await exchange(answers))
 
-    answer = await opened(await exchange(), exchange, session, occasion)
+    answer = await opened(await exchange(), exchange, session, occasion, bound)
     raw = connection.result_of(answer)
     rounds = session.revision.reads_result_type and asks_for_input(raw)
     if rounds:
-        raw = await settled(raw, again, session.services, occasion)
+        raw = await settled(raw, again, session.services, occasion, bound)
     if session.revision.reads_result_type:
         told = result_type(raw)
         if told is not None and told != COMPLETE:

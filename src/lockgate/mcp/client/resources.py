@@ -10,6 +10,7 @@ from lockgate.mcp.client.asking import ask, require
 from lockgate.mcp.client.pages import Kind, Listed, malformed, whole_list
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.protocol.jsonrpc import INVALID_PARAMS
 from lockgate.mcp.protocol.jsontext import Unreadable
 from lockgate.mcp.protocol.resources import (
@@ -67,13 +68,18 @@ class ResourceClient:
         return await whole_list(self._session, _TEMPLATES, RESOURCES, lambda found: found.template)
 
     async def read(
-        self, uri: str, *, timeout: float | None = None, occasion: Occasion | None = None
+        self,
+        uri: str,
+        *,
+        timeout: float | None = None,
+        occasion: Occasion | None = None,
+        bound: Bound | None = None,
     ) -> Reading:
         """Read one resource by its URI, which goes out as it is.
 
         A server that asks for input first gets it from the session's `services`, told of
-        `occasion`. Raises `PeerError`, also for what can not be read; `is_not_found` tells whether
-        there is no such resource.
+        `occasion`; `bound`, the caller's own, stands still meanwhile. Raises `PeerError`, also for
+        what can not be read; `is_not_found` tells whether there is no such resource.
         """
         session = self._session
         require(session, RESOURCES)
@@ -84,6 +90,7 @@ class ResourceClient:
             name=uri,
             occasion=occasion or Occasion(session.name, resource=uri),
             timeout=timeout,
+            bound=bound,
         )
         try:
             result = parse_read_result(asked.result, uri)

@@ -17,6 +17,7 @@ from lockgate.mcp.client.prompts import PromptClient
 from lockgate.mcp.client.resources import ResourceClient
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.host.kept import Kept, Key
 from lockgate.mcp.host.watch import Watch
 from lockgate.mcp.host.watch_keeping import Timing
@@ -105,12 +106,14 @@ class Offerings:
         client = PromptClient(self.session)
         return await self._list(LIST_PROMPTS, client.list)
 
-    async def read(self, uri: str, *, timeout: float | None, occasion: Occasion) -> ReadResult:
+    async def read(
+        self, uri: str, *, timeout: float | None, occasion: Occasion, bound: Bound | None = None
+    ) -> ReadResult:
         """Read one resource; see `ResourceClient.read`."""
         client = ResourceClient(self.session)
 
         async def ask() -> tuple[ReadResult, float]:
-            reading = await client.read(uri, timeout=timeout, occasion=occasion)
+            reading = await client.read(uri, timeout=timeout, occasion=occasion, bound=bound)
             small = _size(reading.result) <= LARGEST_KEPT
             return reading.result, reading.ttl if small else 0.0
 

@@ -15,6 +15,7 @@ import msgspec
 from lockgate.errors import LocalError
 from lockgate.mcp.client.pages import Listed
 from lockgate.mcp.client.services import Occasion
+from lockgate.mcp.client.standing import Bound
 from lockgate.mcp.host.found import Found, from_all
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.watch import Watch
@@ -83,13 +84,15 @@ class Resources:
         timeout: float | None = None,
         attended: bool | None = None,
         call_id: str | None = None,
+        bound: Bound | None = None,
     ) -> ReadResult:
         """The contents of one resource, which need not be listed.
 
         `timeout` in seconds, at most the server's request timeout, which None is. `attended` is for
         this once what it is for all; `call_id` the call that it is read for, should the server want
-        to ask. Raises `PeerError`, with the server's own `code` where it refuses: no such resource
-        is -32602, of older servers -32002. Raises `LocalError` for a name that no server has.
+        to ask; `bound` is one of the caller's own that stands still then. Raises `PeerError`, with
+        the server's own `code` where it refuses: no such resource is -32602, of older servers
+        -32002. Raises `LocalError` for a name that no server has.
         """
         must_be_text(uri=uri)
         must_be_time(timeout)
@@ -100,7 +103,7 @@ class Resources:
             resource=uri,
         )
         offerings = the(self._manager).offerings(server)
-        return await offerings.read(uri, timeout=timeout, occasion=occasion)
+        return await offerings.read(uri, timeout=timeout, occasion=occasion, bound=bound)
 
     async def complete(
         self,

@@ -39,9 +39,9 @@ class ScriptedSource:
         return OfferedResources(tuple(chosen), self.failed)
 
     async def read(
-        self, server: str, uri: str, *, timeout: float | None, attended: bool, call_id: str
+        self, server: str, uri: str, *, timeout: float | None, context: ToolContext
     ) -> Contents:
-        self.asked.append((server, uri, timeout, attended, call_id))
+        self.asked.append((server, uri, timeout, context.execution.attended, context.call_id))
         if self.error is not None:
             raise self.error
         return Contents(self.blocks, self.remarks)

@@ -33,6 +33,20 @@ MESSAGES = {
     "messages": [{"role": "user", "content": {"type": "text", "text": "t"}}],
 }
 
+
+class Held:
+    """A bound that says when it stands still."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def hold(self) -> None:
+        self.said.append("hold")
+
+    def release(self) -> None:
+        self.said.append("release")
+
+
 Ask = Callable[[ServerSession], Awaitable[object]]
 
 
@@ -196,8 +210,10 @@ async def test_input_is_gathered_and_the_request_made_again(method: str) -> None
     async with opened(services=Services(elicit=elicit)) as (server, session):
         server.on(method, Answer(result=final)).on(method, Answer(result=wants), nth=1)
         if method == "resources/read":
-            reading = await ResourceClient(session).read("x:1")
+            bound = Held()
+            reading = await ResourceClient(session).read("x:1", bound=bound)
             assert (reading.result.contents, reading.ttl) == ((EmbeddedResource("x:1", "t"),), 0.0)
+            assert bound.said == ["hold", "release"]
             assert told[0].resource == "x:1"
         else:
             assert (await PromptClient(session).get("p", {"a": "1"})).messages

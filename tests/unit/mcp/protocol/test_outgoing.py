@@ -70,6 +70,36 @@ def test_requests_of_a_dialect_are_valid(name: str, id: jsonrpc.RequestId) -> No
         checked(made, revision, definition, "JSONRPCRequest", "ClientRequest")
 
 
+@pytest.mark.req("S3-19")
+@pytest.mark.parametrize("name", NAMES)
+def test_requests_about_resources_and_prompts_are_valid(name: str) -> None:
+    """In every revision that has them, as the clients make them."""
+    speak, revision = dialect(name)
+    reference = {"type": "ref/prompt", "name": "p"}
+    argument: dict[str, Any] = {"ref": reference, "argument": {"name": "a", "value": ""}}
+    if revision.completes_in_context:
+        argument["context"] = {"arguments": {"b": "1"}}
+    filters = {"promptsListChanged": True, "resourceSubscriptions": ["x:1"]}
+    for method, params, definition in (
+        ("resources/list", None, "ListResourcesRequest"),
+        ("resources/list", {"cursor": ""}, "ListResourcesRequest"),
+        ("resources/templates/list", None, "ListResourceTemplatesRequest"),
+        ("resources/read", {"uri": "file:///a"}, "ReadResourceRequest"),
+        ("prompts/list", None, "ListPromptsRequest"),
+        ("prompts/get", {"name": "p", "arguments": {"a": "1"}}, "GetPromptRequest"),
+        ("completion/complete", argument, "CompleteRequest"),
+        ("resources/subscribe", {"uri": "file:///a"}, "SubscribeRequest"),
+        ("resources/unsubscribe", {"uri": "file:///a"}, "UnsubscribeRequest"),
+        ("subscriptions/listen", {"notifications": filters}, "SubscriptionsListenRequest"),
+    ):
+        if revision.modern and "ubscribeRequest" in definition:
+            continue
+        if not revision.modern and definition == "SubscriptionsListenRequest":
+            continue
+        made = speak.request(1, method, params)
+        checked(made, revision, definition, "JSONRPCRequest", "ClientRequest")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_call_carries_the_context_of_a_trace(name: str) -> None:
     """`traceparent` and `tracestate` in `_meta` without a prefix, beside what is there already;
