@@ -163,6 +163,7 @@ class ServerHolder:
         finally:
             condition.settle(ServerState.CLOSED)
             self.offerings.end()
+            self.line.end()
 
     async def _life(self) -> None:
         """One connection from its beginning to its end."""

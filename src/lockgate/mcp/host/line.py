@@ -49,6 +49,7 @@ class Line:
     """One server, as its tools reach it. Written by the host alone."""
 
     __slots__ = (
+        "_ended",
         "_following",
         "_renewed",
         "bonds",
@@ -74,6 +75,7 @@ class Line:
         self.bonds: Mapping[str, Bond] = _NOTHING
         """By original name: what is registered, by the newest list."""
         self.catalogue = catalogue
+        self._ended = False
         self._renewed = asyncio.Event()
         self._following = Following(pause, resume=self.after)
 
@@ -93,15 +95,26 @@ class Line:
             self.session = session
             self.client = ToolClient(session, following=self._following)
             self.generation += 1
-            self._renewed.set()
-            self._renewed = asyncio.Event()
+            self._ended = False
+            self._tell()
 
-    async def after(self, lost: ServerSession) -> ServerSession:
-        """The session that comes after one that was lost: a task of it is asked about there. Waits
-        for as long as the caller does."""
+    def end(self) -> None:
+        """There is no session any more, and nobody is bringing one back."""
+        self._ended = True
+        self._tell()
+
+    async def after(self, lost: ServerSession) -> ServerSession | None:
+        """The session that comes after one that was lost: a task of it is asked about there. None
+        if none will. Waits for as long as the caller does."""
         while self.session is None or self.session is lost:
+            if self._ended:
+                return None
             await self._renewed.wait()
-        return self.session
+        return None if self._ended else self.session
+
+    def _tell(self) -> None:
+        self._renewed.set()
+        self._renewed = asyncio.Event()
 
     @property
     def readings(self) -> int:
