@@ -97,7 +97,7 @@ async def connect(
         )
 
     def negotiator() -> _Negotiator:
-        return _Negotiator(make, client, services, probe_patience)
+        return _Negotiator(make, client, services, probe_patience, transport)
 
     if isinstance(transport, OnlyHandshakes):
         return await negotiator().run(*negotiation.begin(Era.LEGACY, revisions))
@@ -124,8 +124,10 @@ class _Negotiator:
         client: ClientIdentity,
         services: Services,
         patience: float,
+        transport: Transport,
     ) -> None:
         self._make = make
+        self._transport = transport
         self._client = client
         self._services = services
         self._offered = services.capabilities
@@ -234,6 +236,8 @@ class _Negotiator:
                 self._asked = None
                 return asked.result()
             if stage is Stage.PROBING:
+                if getattr(self._transport, "authorizing", False):
+                    continue  # it is not the server that is silent
                 self._probe, self._asked = asked, None
                 return Finding(Found.SILENT), ServerProfile()
 

@@ -91,6 +91,11 @@ class StreamableHttpTransport:
         """
         return self._open(receiver)
 
+    @property
+    def authorizing(self) -> bool:
+        """Whether credentials are being got just now, and requests may wait for that."""
+        return bool(getattr(self._tokens, "busy", False))  # of those sources that ask others
+
     def describe(self) -> str:
         """The origin of the address."""
         return self._endpoint.target.origin

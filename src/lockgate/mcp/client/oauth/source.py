@@ -104,6 +104,11 @@ class OAuthTokens:
         """Everything secret that was got, and that is got later."""
         return self._learned
 
+    @property
+    def busy(self) -> bool:
+        """Whether tokens are being got just now."""
+        return self._flight is not None and not self._flight.done()
+
     async def authorization(self) -> str | None:
         """See `TokenSource.authorization`."""
         if self._held is None or (self._due is not None and self._now() >= self._due):
