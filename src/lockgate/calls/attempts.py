@@ -108,14 +108,16 @@ class Attempts(msgspec.Struct):
         return result
 
     def _lost_read(self) -> ToolResult | None:
-        """What is told if the last try was not sent, or its connection was lost; else None."""
+        """What is told if the last try was not sent, or its connection was lost; else None.
+
+        A time that ran out is not told as such: an earlier try was sent (B-03)."""
         outcome = self._outcome
         if outcome is None or self._pulled is not None:
             return None
         kind, reason = outcome.result.kind, outcome.result.reason
         if outcome.fate is not _NOT_SENT and reason in _LOST:
             kind = ErrorKind.NOT_CONNECTED
-        elif outcome.fate is not _NOT_SENT or kind is None:
+        elif outcome.fate is not _NOT_SENT or kind is None or kind is ErrorKind.TIMEOUT:
             return None
         unsent = "" if kind is ErrorKind.NOT_CONNECTED else self._unsent
         return refusals.read_lost(kind, reason, self._detail, unsent)

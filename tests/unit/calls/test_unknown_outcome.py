@@ -23,6 +23,9 @@ READ, MUTATE = SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING
 
 
 NOT_THERE = lost(Fate.NOT_SENT, Fault.NOT_CONNECTED)
+READ_LATE_THEN_LATE = ScriptedTool(
+    "t", level=READ, replies=[lost(fault=Fault.TIMEOUT), lost(Fate.NOT_SENT, Fault.TIMEOUT)]
+)
 SET_LOST_THEN_GONE = ScriptedTool(
     "t", destructive=False, idempotent=True, replies=[lost(), NOT_THERE]
 )
@@ -43,6 +46,7 @@ def adder(**changes: Any) -> ScriptedTool:
         (ScriptedTool("t", level=READ, replies=[lost(fault=Fault.TIMEOUT)] * 5), 2, True),
         (ScriptedTool("t", destructive=False, idempotent=True, replies=[lost()] * 5), 2, True),
         (ScriptedTool("t", destructive=False, replies=[lost(Fate.NOT_SENT)]), 2, False),
+        (READ_LATE_THEN_LATE, 2, True),
         (SET_LOST_THEN_GONE, 2, True),
     ],
 )
