@@ -21,12 +21,13 @@ from lockgate.testing.http_heard import HttpExchange
 from lockgate.testing.oauth_server import OAuthServer
 from lockgate.testing.project import Project
 from lockgate.testing.script import ScriptedServer, tool
+from lockgate.tools.naming import server_tool_name
 
 SECRETS = re.compile(
     r"(?:access|refresh)-token-\d+-xyz|secret-of-client|code-number-\d|test_(?:access|refresh)_token_"
 )
 """Everything secret that the servers of the tests give."""
-ALLOWED = {"allow": [{"rule": "mcp__notes__echo(...)", "when": "any", "destructive": True}]}
+TOOL = server_tool_name("notes", "echo")
 
 _BROWSER = """
 import sys, urllib.request
@@ -70,7 +71,8 @@ class LoginBench:
         await self.server.__aenter__()
         self.server.metadata = {"revocation_endpoint": f"{self.server.origin}/revoke"}
         self.project.add_url("notes", self.server.url, auth="oauth")
-        self.project.sections["permissions"] = ALLOWED
+        rule = {"rule": f"{TOOL}(...)", "when": "any", "destructive": True}
+        self.project.sections["permissions"] = {"allow": [rule]}
         return self
 
     async def __aexit__(
@@ -123,5 +125,5 @@ class LoginBench:
 
     async def echoed(self, **options: Any) -> str:
         """Call the tool; all that is said of it."""
-        done = await self.run("call", "mcp__notes__echo", "text=hi", **options)
+        done = await self.run("call", TOOL, "text=hi", **options)
         return done.stdout + done.stderr
