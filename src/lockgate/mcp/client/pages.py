@@ -7,6 +7,7 @@ byte; an empty one is followed once, and one that comes a second time ends the l
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeAlias, TypeVar
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 MAX_PAGES: Final = 1000
 """Pages of one list that are read; a server that has more is taken for one that never ends."""
+
+MOST_TIMEOUTS: Final = 10
+"""How many request timeouts a whole list may take; each page may take one."""
 
 ReadPage: TypeAlias = Callable[[Raw, int], Page[T]]
 """Reads one page, given how many entries there is still room for."""
@@ -96,14 +100,26 @@ async def whole_list(
     session: ServerSession, kind: Kind[T], capability: str, name: Callable[[T], str]
 ) -> Listed[T]:
     """Everything of one kind, of a name the first. None, and nothing is asked, where the server
-    does not declare the capability; none either where it knows no such method (PB-047).
+    does not declare the capability; none either where it knows no such method (PB-047). Bounded by
+    `MOST_TIMEOUTS` request timeouts.
 
     Raises `PeerError`.
     """
     if not session.profile.can(capability):
         return Listed()
+    bound = MOST_TIMEOUTS * session.connection.request_timeout
     try:
-        pages, remarks = await all_pages(session, kind)
+        async with asyncio.timeout(bound):
+            pages, remarks = await all_pages(session, kind)
+    except TimeoutError:
+        text = f"{session.name} does not end its list of {kind.what} within {bound:g} s"
+        raise PeerError(
+            text,
+            peer=session.name,
+            phase=Phase.REQUEST,
+            fault=Fault.TIMEOUT,
+            fate=Fate.UNKNOWN,
+        ) from None
     except PeerError as error:
         if error.code != METHOD_NOT_FOUND:
             raise

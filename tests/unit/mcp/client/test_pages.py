@@ -17,7 +17,7 @@ from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.testing.loop_server import LoopServer
 from lockgate.testing.script import LEGACY, ScriptedServer
-from lockgate.testing.steps import Answer, Do, Message
+from lockgate.testing.steps import Answer, Do, Message, Sleep, Step
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,25 @@ async def test_a_list_without_an_end_is_an_error_and_a_long_one_is_cut(
     listed = await kind.ask(session)
     assert len(listed.entries) == kind.most
     assert "others are not looked at" in listed.remarks[0]
+
+
+async def test_a_list_that_trickles_is_not_waited_for_without_end(kind: Kind) -> None:
+    """Each page comes in its time, and there is always another one."""
+    able: dict[str, Any] = {"resources": {}, "prompts": {}}
+    slow = LoopServer(ScriptedServer((), revisions=LEGACY, name="fake", capabilities=able))
+
+    async def trickle(message: Message) -> tuple[Step, ...]:
+        return Sleep(0.02), Answer(result={kind.member: [], "nextCursor": str(message["id"])})
+
+    slow.on(kind.method, Do(trickle))
+    client = ClientIdentity("test", "1")
+    session = await connect(slow.transport(), peer="fake", client=client, request_timeout=0.05)
+    try:
+        with pytest.raises(PeerError, match=r"does not end its list of .* within 0.5 s") as caught:
+            await kind.ask(session)
+        assert caught.value.fault is Fault.TIMEOUT
+    finally:
+        await session.close()
 
 
 @pytest.mark.req("S3-19")
