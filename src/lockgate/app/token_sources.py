@@ -118,16 +118,17 @@ def credential_store(
     patience: float | None = None,
     anew: bool = False,
     note: Callable[[str], None] | None = None,
+    slow: Callable[[], None] | None = None,
 ) -> KeptCredentials:
     """Where the logins of a person are kept, as the configuration says. See `KeptCredentials`;
-    `patience` is how long the keyring may take, in seconds."""
+    `patience` is how long the keyring may take, in seconds, and `slow` is called while it does."""
     from lockgate.stores.credentials import KeptCredentials
     from lockgate.stores.system_keyring import PATIENCE, SystemKeyring
 
     return KeptCredentials(
         config.credentials.file or locate(cwd, environ).credentials,
         new_id=lambda: secrets.token_hex(8),
-        keyring=SystemKeyring(patience=patience or PATIENCE),
+        keyring=SystemKeyring(patience=patience or PATIENCE, slow=slow),
         kept_in=config.credentials.kept_in,
         anew=anew,
         **({} if note is None else {"note": note}),

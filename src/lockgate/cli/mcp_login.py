@@ -20,6 +20,9 @@ SLOW: Final = 3.0
 """Seconds after which a person who sees nothing yet is told what is waited for."""
 
 
+_KEYRING: Final = "Waiting for the keyring of your system: it may ask you to unlock it in a window."
+
+
 @click.command("login")
 @click.argument("name")
 @click.option(
@@ -69,6 +72,7 @@ def login(name: str, no_browser: bool, config: Path | None, as_json: bool) -> in
             patience=PATIENCE_WITH_A_PERSON if attended else PATIENCE,
             anew=True,
             note=lambda text: click.echo(f"note: {visible(text)}", err=True),
+            slow=lambda: click.echo(_KEYRING, err=True),
         )
         logins = Logins(settings, os.environ, store)
         server = logins.server(name)

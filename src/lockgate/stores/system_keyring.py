@@ -15,6 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, Protocol, TypeVar, cast
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 SERVICE: Final = "lockgate"
 """Under which entries stand in it."""
@@ -22,6 +23,8 @@ PATIENCE: Final = 10.0
 """Seconds that one access may take."""
 PATIENCE_WITH_A_PERSON: Final = 60.0
 """The same where a person is there, whom it may ask to unlock it."""
+SLOW: Final = 3.0
+"""Seconds after which a person is told that it is waited for."""
 _RECOMMENDED: Final = 1
 """Priority from which a backend keeps secrets: below are files of plain text, and nothing at all.
 """
@@ -47,10 +50,15 @@ class SystemKeyring:
         *,
         patience: float = PATIENCE,
         find: Callable[[], Backend] | None = None,
+        slow: Callable[[], None] | None = None,
+        slow_after: float = SLOW,
     ) -> None:
         """`find` says which backend there is, and raises `KeyringUnusable`; by default the one of
-        the system, looked for when it is first needed."""
+        the system, looked for when it is first needed. `slow` is called, from any thread, when an
+        access takes over `slow_after` seconds: it may wait for the person to unlock it."""
         self._patience = patience
+        self._slow = slow
+        self._slow_after = min(slow_after, patience)
         self._find = find or system_backend
         self._backend: Backend | None = None
         self._unusable: str | None = None
@@ -105,7 +113,7 @@ class SystemKeyring:
 
         threading.Thread(target=run, name="lockgate-keyring", daemon=True).start()
         try:
-            worked, found = results.get(timeout=self._patience)
+            worked, found = self._awaited(results)
         except Empty:
             self._unusable = f"it did not answer within {self._patience:g} s"
             raise KeyringUnusable(self._unusable) from None
@@ -114,6 +122,15 @@ class SystemKeyring:
         if isinstance(found, KeyringUnusable):
             raise found from None
         raise KeyringUnusable(_kind(found)) from None
+
+    def _awaited(self, results: SimpleQueue[R]) -> R:
+        """The result, within the bound. Raises `Empty`."""
+        try:
+            return results.get(timeout=self._slow_after)
+        except Empty:
+            if self._slow is not None:
+                self._slow()
+            return results.get(timeout=self._patience - self._slow_after)
 
 
 def system_backend() -> Backend:

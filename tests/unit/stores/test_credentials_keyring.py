@@ -154,6 +154,19 @@ async def test_one_that_hangs_is_given_up(
     assert await store.load(PLACE) == some_credentials()
 
 
+async def test_one_that_takes_its_time_is_waited_for_and_told(
+    hanging: ScriptedKeyring, tmp_path: Path, notes: list[str]
+) -> None:
+    """It may ask the person to unlock it: then it is used all the same."""
+    keyring = SystemKeyring(find=lambda: hanging, slow=hanging.release.set, slow_after=0.02)
+    store = KeptCredentials(
+        tmp_path / "credentials.json", new_id=lambda: "id", keyring=keyring, note=notes.append
+    )
+    await store.save(PLACE, some_credentials())
+    assert store.logins()[0].kept_in == "keyring"
+    assert notes == []
+
+
 def test_a_system_without_a_keyring_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Backends that keep nothing, or plain text, are none."""
     keyring = pytest.importorskip("keyring")
