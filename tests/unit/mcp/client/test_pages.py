@@ -62,7 +62,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 @pytest.fixture
 def server() -> LoopServer:
     """A legacy server that has resources and prompts."""
-    able = {"resources": {}, "prompts": {}}
+    able: dict[str, Any] = {"resources": {}, "prompts": {}}
     return LoopServer(ScriptedServer((), revisions=LEGACY, name="fake", capabilities=able))
 
 
