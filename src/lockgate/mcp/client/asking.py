@@ -66,11 +66,16 @@ async def ask(
     rounds = session.revision.reads_result_type and asks_for_input(raw)
     if rounds:
         raw = await settled(raw, again, session.services, occasion, bound)
+    return Asked(final(session, raw), rounds)
+
+
+def final(session: ServerSession, raw: Raw) -> Raw:
+    """The same result. Raises `PeerError` (MALFORMED) if by its type it is none that is known."""
     if session.revision.reads_result_type:
         told = result_type(raw)
         if told is not None and told != COMPLETE:
             raise unknown_type(session.name, told)
-    return Asked(raw, rounds)
+    return raw
 
 
 def require(session: ServerSession, capability: str) -> None:

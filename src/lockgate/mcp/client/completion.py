@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lockgate.mcp.client.asking import require
+from lockgate.mcp.client.asking import final, require
 from lockgate.mcp.client.pages import malformed
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.completion import (
@@ -64,7 +64,7 @@ class Completion:
         params: dict[str, Any] = {"ref": reference, "argument": {"name": argument, "value": value}}
         if context and session.revision.completes_in_context:
             params["context"] = {"arguments": dict(context)}
-        raw = await session.connection.request(COMPLETE_ARGUMENT, params)
+        raw = final(session, await session.connection.request(COMPLETE_ARGUMENT, params))
         try:
             return parse_completion(raw)
         except Unreadable as problem:

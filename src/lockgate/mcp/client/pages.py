@@ -15,6 +15,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
+from lockgate.mcp.client.asking import final
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import METHOD_NOT_FOUND, Outgoing, RequestId, Unreadable
 from lockgate.mcp.protocol.pages import LeftOut, Page
@@ -187,7 +188,7 @@ async def _page(
     number: int,
     room: int,
 ) -> Page[T]:
-    raw = await session.connection.ask(lambda id: make(id, cursor))
+    raw = final(session, await session.connection.ask(lambda id: make(id, cursor)))
     try:
         return kind.read(raw, room)
     except Unreadable as problem:

@@ -50,6 +50,10 @@ class Held:
 Ask = Callable[[ServerSession], Awaitable[object]]
 
 
+async def _list(session: ServerSession) -> object:
+    return await ResourceClient(session).list()
+
+
 async def _read(session: ServerSession) -> object:
     return await ResourceClient(session).read("x:1")
 
@@ -177,6 +181,23 @@ async def test_an_answer_that_is_none_is_an_error(result: Any) -> None:
         assert caught.value.fault is Fault.MALFORMED
         with pytest.raises(PeerError, match="fake answered with"):
             await PromptClient(session).get("p")
+
+
+@pytest.mark.parametrize("ask", [_list, _read, _get, _complete])
+async def test_a_result_of_a_type_that_is_not_known_is_invalid(ask: Ask) -> None:
+    """2026-07-28, basic: nobody knows what it says, whatever else is in it."""
+    async with opened() as (server, session):
+        answer: dict[str, Any] = {
+            **CONTENTS,
+            **MESSAGES,
+            "resources": [],
+            "completion": {"values": []},
+        }
+        for method in ("resources/list", "resources/read", "prompts/get", "completion/complete"):
+            server.on(method, Answer(result={**answer, "resultType": "partial"}))
+        with pytest.raises(PeerError, match="not known here: 'partial'") as caught:
+            await ask(session)
+        assert (caught.value.fault, caught.value.fate) == (Fault.MALFORMED, Fate.ANSWERED)
 
 
 @pytest.mark.req("S3-21")
