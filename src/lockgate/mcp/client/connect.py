@@ -225,6 +225,7 @@ class _Negotiator:
         while True:
             asked, late = self._asked, self._probe
             open_ = tuple(task for task in (asked, late) if task is not None)
+            before = self._authorizing
             await asyncio.wait(open_, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
             if late is not None and late.done():
                 self._probe = None
@@ -236,10 +237,15 @@ class _Negotiator:
                 self._asked = None
                 return asked.result()
             if stage is Stage.PROBING:
-                if getattr(self._transport, "authorizing", False):
-                    continue  # it is not the server that is silent
+                if before or self._authorizing:
+                    continue  # it was not the server that was silent
                 self._probe, self._asked = asked, None
                 return Finding(Found.SILENT), ServerProfile()
+
+    @property
+    def _authorizing(self) -> bool:
+        """Whether requests wait for credentials; only transports that may say that have it."""
+        return bool(getattr(self._transport, "authorizing", False))
 
     async def _use(self, revision: Revision) -> ServerSession:
         """Speak the revision from now on."""

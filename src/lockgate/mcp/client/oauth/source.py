@@ -111,13 +111,19 @@ class OAuthTokens:
 
     async def authorization(self) -> str | None:
         """See `TokenSource.authorization`."""
-        if self._held is None or (self._due is not None and self._now() >= self._due):
-            try:
-                await self._wait(None)
-            except PeerError:
-                if self._value is None or self._over is None or self._now() >= self._over:
-                    raise
-                # It is good for a little while yet; that is what renewing early is for.
+        now = self._now()
+        if self._held is not None and (self._due is None or now < self._due):
+            return self._value
+        good = self._value is not None and self._over is not None and now < self._over
+        if good and self._held is not None:
+            if self._failed is None or now >= self._failed[0]:
+                self._begin(None)  # beside the calls: they go on with what is good yet
+            return self._value
+        try:
+            await self._wait(None)
+        except PeerError:
+            if not good:
+                raise
         return self._value
 
     async def challenged(self, challenge: Challenge) -> bool:
@@ -161,6 +167,10 @@ class OAuthTokens:
 
     async def _wait(self, challenge: Challenge | None) -> None:
         """Wait for what is being got, or get it."""
+        await self._landed(self._begin(challenge))
+
+    def _begin(self, challenge: Challenge | None) -> asyncio.Task[OAuthTrouble | None]:
+        """The task that gets tokens: the one that is at it, or a new one."""
         flight = self._flight
         if flight is None or flight.done():
             attended = self._login is not None and challenge is not None
@@ -170,7 +180,7 @@ class OAuthTokens:
                 self._told(work, bound), name=f"lockgate {self._peer} gets tokens"
             )
             self._flight = flight
-        await self._landed(flight)
+        return flight
 
     async def _landed(
         self, flight: asyncio.Task[OAuthTrouble | None], *, cancel: bool = False

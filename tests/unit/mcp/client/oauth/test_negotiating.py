@@ -42,10 +42,10 @@ async def test_a_server_is_not_taken_for_silent_while_tokens_are_got(
         bench.server.endpoint(), peer=PEER, environ={}, tokens=bench.tokens(plan)
     )
     connecting = asyncio.ensure_future(
-        connect(transport, peer=PEER, client=ClientIdentity("test", "1"), probe_patience=0.02)
+        connect(transport, peer=PEER, client=ClientIdentity("test", "1"), probe_patience=0.4)
     )
     await begun.wait()
-    await asyncio.wait((connecting,), timeout=0.2)
+    await asyncio.wait((connecting,), timeout=1.0)
     let.set()
     session = await connecting
     assert session.revision.modern
