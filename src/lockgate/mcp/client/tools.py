@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
-from lockgate.mcp.client.connection import MakeRequest
+from lockgate.mcp.client.connection import Connection
 from lockgate.mcp.client.failures import unknown_type
 from lockgate.mcp.client.mirroring import NOTHING, mirrored, usable
 from lockgate.mcp.client.pages import Kind, all_pages, shortest, told
@@ -125,25 +125,8 @@ class ToolClient:
             call_tool = partial(call_tool, mirrored=mirrored(headers, arguments))
         if occasion is None and session.services is not SERVES_NOTHING:
             occasion = Occasion(session.name, tool=name)
-        tracks = progress is not None or at_most is not None
-
-        def made(id: int, answers: InputAnswers | None = None) -> Outgoing:
-            carried = None if carry is None else carry(id)
-            return call_tool(id, name, arguments, carried, progress=tracks, answers=answers)
-
-        async def exchanged(make: MakeRequest) -> Answer:
-            return await connection.exchange(
-                make,
-                timeout=timeout,
-                renew=renew,
-                tracked=Tracked(progress, at_most) if tracks else None,
-                about=occasion,
-                bound=bound,
-            )
-
-        if tracks or carry is not None:
-            answer = await exchanged(made)
-        else:  # nearly all of them: nothing is spent on what they do not have
+        if progress is None and at_most is None and carry is None:
+            # Nearly all of them: nothing is spent on what they do not have.
             answer = await connection.exchange(
                 lambda id: call_tool(id, name, arguments),
                 timeout=timeout,
@@ -151,20 +134,28 @@ class ToolClient:
                 about=occasion,
                 bound=bound,
             )
+            if not isinstance(answer, Failure):
+                result = parse_call_result(answer)
+                if result.is_final:
+                    return result
+        else:
+            answer = None
+        wish = _Wish(
+            connection, call_tool, name, arguments, timeout, renew, carry, progress, at_most,
+            occasion, bound,
+        )  # fmt: skip
+        if answer is None:
+            answer = await wish.made()
         if isinstance(answer, Failure) and wants_addresses(answer, session):
             asked = occasion or Occasion(session.name, tool=name)
-            answer = await opened(answer, lambda: exchanged(made), session, asked, bound)
+            answer = await opened(answer, wish.made, session, asked, bound)
         result = parse_call_result(raw := connection.result_of(answer))
         if result.is_final or not session.revision.reads_result_type:
             if result.result_type == TASK and not result.content and result.structured is None:
                 raise _unasked(session)
             return result
-
-        async def again(answers: InputAnswers) -> Raw:
-            return connection.result_of(await exchanged(partial(made, answers=answers)))
-
         asked = occasion or Occasion(session.name, tool=name)
-        raw = await settled(raw, again, session.services, asked, bound)
+        raw = await settled(raw, wish.answered, session.services, asked, bound)
         if result_type(raw) == TASK:
             task = TaskCall(
                 session,
@@ -180,6 +171,45 @@ class ToolClient:
         if not result.is_final:
             raise unknown_type(session.name, result.result_type)
         return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """One call, for when it is made more than once or more is wanted of it than an answer."""
+
+    connection: Connection
+    call_tool: Callable[..., Outgoing]
+    name: str
+    arguments: Mapping[str, Any]
+    timeout: float | None
+    renew: bool
+    carry: Carry | None
+    progress: ProgressListener | None
+    at_most: float | None
+    occasion: Occasion | None
+    bound: Bound | None
+
+    async def made(self, answers: InputAnswers | None = None) -> Answer:
+        """Make it, with what the server asked for."""
+        tracks = self.progress is not None or self.at_most is not None
+        return await self.connection.exchange(
+            lambda id: self._frame(id, answers, tracks=tracks),
+            timeout=self.timeout,
+            renew=self.renew,
+            tracked=Tracked(self.progress, self.at_most) if tracks else None,
+            about=self.occasion,
+            bound=self.bound,
+        )
+
+    async def answered(self, answers: InputAnswers) -> Raw:
+        """Make it again, with what the server asked for; the JSON text of the result."""
+        return self.connection.result_of(await self.made(answers))
+
+    def _frame(self, id: int, answers: InputAnswers | None, *, tracks: bool) -> Outgoing:
+        carried = None if self.carry is None else self.carry(id)
+        return self.call_tool(
+            id, self.name, self.arguments, carried, progress=tracks, answers=answers
+        )
 
 
 def _unasked(session: ServerSession) -> PeerError:
