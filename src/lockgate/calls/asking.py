@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
 from lockgate.calls import refusals
@@ -33,8 +33,7 @@ NOT_APPROVERS: Final = frozenset({"rule", "grant"})
 _log: Final = logging.getLogger("lockgate.calls")
 
 
-@dataclass(frozen=True, slots=True)
-class Deferred:
+class Deferred(msgspec.Struct, frozen=True):
     """An approver will have the answer later; nobody has answered yet."""
 
     ask: Ask

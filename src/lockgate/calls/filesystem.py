@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, Protocol
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+
+class Seen(msgspec.Struct, frozen=True):
     """What stands at a path, links not followed."""
 
     kind: Literal["directory", "link", "other"]

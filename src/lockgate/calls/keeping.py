@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -25,8 +25,7 @@ _UNKNOWN: Final = Fate.UNKNOWN
 _log: Final = logging.getLogger("lockgate.calls")
 
 
-@dataclass(frozen=True, slots=True)
-class Redemption:
+class Redemption(msgspec.Struct, frozen=True):
     """A ticket that has been answered and is still to be used up."""
 
     ticket: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import errno
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from lockgate.calls.filesystem import FileSystem, Seen
 
@@ -33,8 +34,7 @@ _PROBLEMS: Final[Mapping[int, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
+class Walked(msgspec.Struct, frozen=True):
     """Where a path leads."""
 
     names: tuple[str, ...] = ()

@@ -7,16 +7,16 @@ are asked about again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from lockgate.decision import Reason
 from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.tools.context import Execution
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(msgspec.Struct, frozen=True):
     """One remembered answer."""
 
     session: str

@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Final, Self
 
+import msgspec
+
 _ESCAPED: Final = frozenset("*?[]\\!~ (){},#$'\"|^-")
 """What a backslash may stand before: what would mean something without it."""
 _ANY: Final = "."
@@ -90,8 +92,7 @@ class Glob:
         return not name.isascii() and self._exact.fullmatch(_composed(name)) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(msgspec.Struct, frozen=True):
     text: str
     """Characters that stand for themselves; the expression of a class; a `.` or a `*`."""
     wild: bool = False

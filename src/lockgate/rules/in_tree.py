@@ -7,15 +7,15 @@ line of layers: this table is what both agree on, and a test compares it with th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+import msgspec
 
 from lockgate.tools.subject import SubjectKind
 
 
-@dataclass(frozen=True, slots=True)
-class InTreeTool:
+class InTreeTool(msgspec.Struct, frozen=True):
     """What rules know of one tool."""
 
     name: str

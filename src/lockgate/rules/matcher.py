@@ -8,8 +8,9 @@ differ the strict answer counts on either side.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from lockgate.tools.subject import Resolved, SubjectKind
 
@@ -78,8 +79,7 @@ class ValuePattern(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """`name=pattern`: what a rule says of one argument. An absent one satisfies no allow rule."""
 
     name: str

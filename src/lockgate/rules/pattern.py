@@ -8,8 +8,9 @@ The server is taken from the tool's origin, never guessed from its name.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.schema.spelling import nearest
@@ -32,8 +33,7 @@ class PatternError(ValueError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPattern:
+class ToolPattern(msgspec.Struct, frozen=True):
     """Which tools are meant."""
 
     server: str | None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from lockgate.decision import Decision
 from lockgate.rules.path import PathPattern
 from lockgate.tools.subject import ResolvedPath
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(msgspec.Struct, frozen=True):
     """Real, absolute directories."""
 
     base: str

@@ -7,9 +7,10 @@ climbs out of `/docs/` on one of them has to count as one that does.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 from urllib.parse import quote, unquote_to_bytes
+
+import msgspec
 
 Way: TypeAlias = tuple[str, ...]
 """One reading: the parts between the slashes, decoded. A slash at the end is an empty last part."""
@@ -97,8 +98,7 @@ def _folded(parts: list[str]) -> Way:
     return tuple(folded) or ("",)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """One part of a pattern: literal pieces with anything between them; one piece is exact."""
 
     pieces: tuple[str, ...]
@@ -122,8 +122,7 @@ class _Part:
         return at <= end
 
 
-@dataclass(frozen=True, slots=True)
-class PathGlob:
+class PathGlob(msgspec.Struct, frozen=True):
     """`docs/**`: which paths are meant. `*` stays within a part, `**` is any number of parts."""
 
     parts: tuple[_Part | None, ...]

@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import msgspec
+
 from lockgate.rules.matcher import Match, ValuePattern
 from lockgate.rules.path import PathPattern
 from lockgate.rules.url import UrlPattern, resolve_url
 from lockgate.tools.subject import Resolved, SubjectKind
 
 
-@dataclass(frozen=True, slots=True)
-class AnyValue:
+class AnyValue(msgspec.Struct, frozen=True):
     """`*`: whatever is there."""
 
     text: str
@@ -124,8 +125,7 @@ class TextValue:
         return Match.NO
 
 
-@dataclass(frozen=True, slots=True)
-class PathValue:
+class PathValue(msgspec.Struct, frozen=True):
     """A path, compared by where it leads."""
 
     text: str
@@ -168,8 +168,7 @@ class PathValue:
         return match
 
 
-@dataclass(frozen=True, slots=True)
-class UrlValue:
+class UrlValue(msgspec.Struct, frozen=True):
     """An address, compared by what it reaches."""
 
     text: str

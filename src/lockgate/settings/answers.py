@@ -11,9 +11,10 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.atomic import write_atomically
@@ -45,8 +46,7 @@ _SAID: Final[Mapping[tuple[tuple[str, str], ...], Word]] = {
 _OWNER_WRITES: Final = 0o200
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredRule:
+class AnsweredRule(msgspec.Struct, frozen=True):
     """Exactly this call, in attended runs."""
 
     text: str
@@ -60,8 +60,7 @@ class AnsweredRule:
         return "rule", self.text
 
 
-@dataclass(frozen=True, slots=True)
-class AnsweredVerdict:
+class AnsweredVerdict(msgspec.Struct, frozen=True):
     """A word on one tool of a server, by its original name."""
 
     server: str
@@ -78,8 +77,7 @@ class AnsweredVerdict:
 Answered: TypeAlias = AnsweredRule | AnsweredVerdict
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class KeptAnswer(msgspec.Struct, frozen=True):
     """An answer, where it stands, and the word by which it is taken back."""
 
     id: str

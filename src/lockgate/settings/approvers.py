@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockgate.settings.config import ApproverProgram
 from lockgate.settings.findings import spelling_hint
@@ -14,8 +15,7 @@ from lockgate.settings.reading import MISSING, At, Missing
 _HINT = "write - command: [PROGRAM, ARGUMENT, ...]"
 
 
-@dataclass(frozen=True, slots=True)
-class Approver:
+class Approver(msgspec.Struct, frozen=True):
     """One approver: a word, or `command: [PROGRAM, ARGUMENT, ...]`."""
 
     names: Choice
@@ -54,8 +54,7 @@ class Approver:
         return ApproverProgram(found) if len(found) == len(read) else MISSING
 
 
-@dataclass(frozen=True, slots=True)
-class Approvers:
+class Approvers(msgspec.Struct, frozen=True):
     """A list of them, asked in turn."""
 
     names: Choice

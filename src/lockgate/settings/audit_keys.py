@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from lockgate.settings.kinds import Switch, scalar_text
 from lockgate.settings.nodes import Node
@@ -23,8 +24,7 @@ _AGE: Final = re.compile(r"([0-9]{1,7})(h|d)")
 _AGE_HINT: Final = f"write 12h or 90d; over 0 and at most {MAX_DAYS}d"
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(msgspec.Struct, frozen=True):
     """A number of bytes, from `64MiB`, `512KiB` or the number itself."""
 
     words: str = "size"
@@ -46,8 +46,7 @@ class Size:
         return later
 
 
-@dataclass(frozen=True, slots=True)
-class Age:
+class Age(msgspec.Struct, frozen=True):
     """Seconds, from `12h` or `90d`; None from `forever` where that is possible."""
 
     words: str

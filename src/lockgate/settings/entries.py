@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import msgspec
 
 from lockgate.mcp.host.settings import Verdict
 from lockgate.settings.kinds import scalar_text
@@ -29,8 +30,7 @@ from lockgate.traits import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RuleText:
+class RuleText(msgspec.Struct, frozen=True):
     """One permission rule as it was written; `rules.parse` gives it its meaning."""
 
     text: str
@@ -60,8 +60,7 @@ _SAID: Final[Mapping[str, str]] = {
 """Keys of a rule beside its text, each with our name for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nested:
+class Nested(msgspec.Struct, frozen=True):
     """A section inside another."""
 
     section: Section
@@ -76,8 +75,7 @@ class Nested:
         return merge_drafts(self.section, earlier, later)
 
 
-@dataclass(frozen=True, slots=True)
-class Servers:
+class Servers(msgspec.Struct, frozen=True):
     """The list of servers, held by name; the value of each is its `Draft` without the name."""
 
     section: Section
@@ -157,8 +155,7 @@ class Servers:
         return at.fault(node, f"{name!r} is no valid server name", name_hint(name))
 
 
-@dataclass(frozen=True, slots=True)
-class ServerName:
+class ServerName(msgspec.Struct, frozen=True):
     """The name; `Servers` has looked at it already."""
 
     words: str = "name"
@@ -174,8 +171,7 @@ class ServerName:
         return later
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(msgspec.Struct, frozen=True):
     """Variables for a program. Values are never shown."""
 
     words: str = "mapping of text"
@@ -204,8 +200,7 @@ class Environment:
         return {**earlier, **later}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(msgspec.Struct, frozen=True):
     """The operator's word on tools, by original name; each with its place."""
 
     section: Section
@@ -260,8 +255,7 @@ def _verdict(draft: Draft) -> Verdict:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True):
     """A list of permission rules, each a text or a mapping with `rule` in it."""
 
     section: Section

@@ -14,6 +14,8 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 _PLACEHOLDER = re.compile(
     r"(?P<escape>\$\$\{)|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<rest>:-(?P<default>(?:[^{}$]|\$(?!\{))*))?\}"
     r"|(?P<other>\$\{)"
@@ -21,8 +23,7 @@ _PLACEHOLDER = re.compile(
 _SYNTAX_HINT = "write ${NAME} or ${NAME:-default}; a literal ${ is written $${"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(msgspec.Struct, frozen=True):
     """Why a reference can not be replaced. Names the variable, never its value."""
 
     message: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockgate.settings.expansion import has_reference
 from lockgate.settings.findings import spelling_hint
@@ -48,8 +49,7 @@ def scalar_text(
     return at.text(node, many_lines=many_lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Text(_LaterWins):
+class Text(_LaterWins, msgspec.Struct, frozen=True):
     """Any text that is not empty."""
 
     words: str = "text"
@@ -64,8 +64,7 @@ class Text(_LaterWins):
         return found[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Switch(_LaterWins):
+class Switch(_LaterWins, msgspec.Struct, frozen=True):
     """`true` or `false`; text counts as well, so that a variable can hold it."""
 
     words: str = "true | false"
@@ -87,8 +86,7 @@ class Switch(_LaterWins):
                 return at.fault(node, f"{_shown(node, from_variable)} is neither true nor false")
 
 
-@dataclass(frozen=True, slots=True)
-class Duration(_LaterWins):
+class Duration(_LaterWins, msgspec.Struct, frozen=True):
     """Seconds as a float, from `30s`, `500ms`, `2m`, `1h` or a plain number of seconds."""
 
     words: str = "duration"
@@ -113,8 +111,7 @@ class Duration(_LaterWins):
         return seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Pin(_LaterWins):
+class Pin(_LaterWins, msgspec.Struct, frozen=True):
     """The digest of a tool's definition."""
 
     words: str = "64 hexadecimal digits"
@@ -130,8 +127,7 @@ class Pin(_LaterWins):
         return found[0].lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Choice(_LaterWins):
+class Choice(_LaterWins, msgspec.Struct, frozen=True):
     """One word of a list; never expanded."""
 
     options: Mapping[str, Any]
@@ -157,8 +153,7 @@ class Choice(_LaterWins):
         return at.fault(node, f"unknown value {_shown(node, False)}", hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Many(_LaterWins):
+class Many(_LaterWins, msgspec.Struct, frozen=True):
     """A list of values of one kind."""
 
     each: Any
@@ -182,8 +177,7 @@ class Many(_LaterWins):
         return tuple(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Argument(_LaterWins):
+class Argument(_LaterWins, msgspec.Struct, frozen=True):
     """One argument of a command: any text, also an empty one."""
 
     words: str = "text"
@@ -196,8 +190,7 @@ class Argument(_LaterWins):
         return _without_nul(found[0], node, at)
 
 
-@dataclass(frozen=True, slots=True)
-class Command(_LaterWins):
+class Command(_LaterWins, msgspec.Struct, frozen=True):
     """One program: a bare name for PATH, or a path, relative to the file."""
 
     words: str = "program"
@@ -228,8 +221,7 @@ class Command(_LaterWins):
         return text if at.environ is None else str(path)
 
 
-@dataclass(frozen=True, slots=True)
-class Directory(_LaterWins):
+class Directory(_LaterWins, msgspec.Struct, frozen=True):
     """A directory, relative to the file. Whether it is there shows when the server starts."""
 
     words: str = "path"
@@ -252,8 +244,7 @@ class Directory(_LaterWins):
         return text if at.environ is None and not isinstance(path, Missing) else path
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName(_LaterWins):
+class ModelName(_LaterWins, msgspec.Struct, frozen=True):
     """`scripted:PATH`, the path relative to the file."""
 
     words: str = "`scripted:`path"

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+import msgspec
+
 ScalarType = Literal["null", "boolean", "number", "text"]
 
 _NULL = re.compile(r"(?:|~|null|Null|NULL)")
@@ -23,8 +25,7 @@ _NUMBER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where something stands: a file, a line and a column, both 1-based."""
 
     file: Path
@@ -60,8 +61,7 @@ class Scalar:
         return "number" if _NUMBER.fullmatch(self.text) else "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """A list."""
 
     items: tuple[Node, ...]
@@ -72,8 +72,7 @@ class Listing:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """A mapping. A key that stands twice is in it once: the first is kept, the second reported."""
 
     entries: tuple[tuple[Scalar, Node], ...]

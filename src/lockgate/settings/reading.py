@@ -8,10 +8,12 @@ merged before defaults come in.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias
+
+import msgspec
 
 from lockgate.settings.expansion import expand
 from lockgate.settings.findings import Findings, spelling_hint
@@ -41,8 +43,7 @@ Draft: TypeAlias = Mapping[str, Given]
 """One section as one file, or several merged, give it."""
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(msgspec.Struct, frozen=True):
     """Where a reader stands, and what it may use."""
 
     findings: Findings
@@ -58,14 +59,16 @@ class At:
 
     def key(self, name: str, *, expands: bool = False) -> At:
         """One key further in."""
-        return replace(self, path=f"{self.path}.{name}" if self.path else name, expands=expands)
+        return msgspec.structs.replace(
+            self, path=f"{self.path}.{name}" if self.path else name, expands=expands
+        )
 
     def item(self, index: int) -> At:
         """One list item further in."""
-        return replace(self, path=f"{self.path}[{index}]")
+        return msgspec.structs.replace(self, path=f"{self.path}[{index}]")
 
     def owned(self, owner: str) -> At:
-        return replace(self, owner=owner)
+        return msgspec.structs.replace(self, owner=owner)
 
     def fault(self, node: Node, message: str, hint: str | None = None) -> Missing:
         """Note a finding at `node`; returns `MISSING`."""
@@ -105,8 +108,7 @@ class Kind(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """One key of a section."""
 
     name: str
@@ -123,17 +125,16 @@ class Key:
     """Whether nothing behind the key (null) means empty rather than a mistake."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """One level of the file."""
 
     title: str
     """As it is called on the reference page: `mcp.servers[]`."""
     doc: str
     keys: tuple[Key, ...]
-    also_called: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    also_called: Mapping[str, str] = msgspec.field(default_factory=lambda: _NONE)
     """Words of other programs, each with ours."""
-    told: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    told: Mapping[str, str] = msgspec.field(default_factory=lambda: _NONE)
     """Unknown keys that deserve a sentence of their own."""
     stray_server: bool = False
     """Whether an unknown key with a command under it is a server in the wrong place."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from lockgate.settings.kinds import Choice, Pin, Switch, Text, scalar_text
 from lockgate.settings.nodes import Listing, Node, Place, Scalar, Table, kind_of
@@ -33,8 +34,7 @@ class _LaterWins:
         return later
 
 
-@dataclass(frozen=True, slots=True)
-class Moment(_LaterWins):
+class Moment(_LaterWins, msgspec.Struct, frozen=True):
     """Unix time, from a day (its beginning in UTC) or a date and time with offset (RFC 3339)."""
 
     words: str = "day | date and time with offset"
@@ -55,8 +55,7 @@ class Moment(_LaterWins):
         return at.fault(node, f"{text[:40]!r} is no day, nor a time with its offset", _UNTIL_HINT)
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(msgspec.Struct, frozen=True):
     """A call, as far as the rule speaks of it."""
 
     value: JSON
@@ -65,8 +64,7 @@ class Example:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Examples(_LaterWins):
+class Examples(_LaterWins, msgspec.Struct, frozen=True):
     """A list of texts and objects of arguments."""
 
     words: str = "list of examples"

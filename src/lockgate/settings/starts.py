@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from lockgate.settings.config import ApproverProgram
 from lockgate.settings.entry import ServerEntry
@@ -27,8 +28,7 @@ _NOWHERE = "(the address your own configuration names)"
 _UNKNOWN = "(the program your own configuration names)"
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """One program that a file would start, or one server that it would connect to."""
 
     server: str

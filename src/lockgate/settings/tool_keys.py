@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.settings.findings import spelling_hint
@@ -15,8 +16,7 @@ from lockgate.settings.reading import MISSING, At, Missing
 _ALL = "all"
 
 
-@dataclass(frozen=True, slots=True)
-class InTreeNames:
+class InTreeNames(msgspec.Struct, frozen=True):
     """A list of names of tools of ours, or the word `all` for every one; never expanded."""
 
     words: str = f"list of {', '.join(f'`{name}`' for name in IN_TREE)}, or `all`"
@@ -53,8 +53,7 @@ class InTreeNames:
         return later
 
 
-@dataclass(frozen=True, slots=True)
-class Roots:
+class Roots(msgspec.Struct, frozen=True):
     """A list of directories, relative to the file, each once."""
 
     words: str = "list of paths"

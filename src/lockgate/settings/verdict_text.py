@@ -6,9 +6,10 @@ The result is read again and must say exactly what was wanted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
+
+import msgspec
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.host.settings import Verdict
@@ -98,7 +99,7 @@ def _trimmed(table: Table) -> Table:
     entries = tuple(
         (key, _trimmed(value) if isinstance(value, Table) else value) for key, value in table
     )
-    return replace(table, entries=entries, end=_end_of(table))
+    return msgspec.structs.replace(table, entries=entries, end=_end_of(table))
 
 
 def _end_of(node: Node) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -40,8 +39,7 @@ def parse_head(text: str) -> Head | None:
     return Head(int(match[1]), match[2]) if match else None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """One line of a chain, taken apart: what the MAC covers, and the number and MAC it gives."""
 
     covered: bytes

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+
+class Migration(msgspec.Struct, frozen=True):
     """One step, applied once, in a transaction of its own."""
 
     version: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -20,8 +19,7 @@ _EXACT: Final = 2**53
 """Integers from here on are not exact in RFC 8785's numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(msgspec.Struct, frozen=True):
     """Hashes of each field and of all of them together."""
 
     digest: str
@@ -139,8 +137,7 @@ def _spelled(value: Any) -> Iterator[str]:
             yield _scalar(item)
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
+class _Mark(msgspec.Struct, frozen=True):
     text: str
 
 

@@ -7,9 +7,10 @@ name that rules, answers and people already rely on.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
+
+import msgspec
 
 from lockgate.errors import LocalError
 from lockgate.schema.validate import CompiledSchema, SchemaError, compile_schema
@@ -24,8 +25,7 @@ MAX_DERIVED: Final = 256
 """Things worked out of one snapshot that are kept; with more all are worked out anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(msgspec.Struct, frozen=True):
     """One tool that passed, with its schemas compiled and its declaration read, once for all."""
 
     tool: Tool

@@ -8,9 +8,10 @@ address is judged by that, or refused where such addresses are no longer in use.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Final, TypeAlias
+
+import msgspec
 
 from lockgate.web.location import IPAddress, Location, ip_of
 from lockgate.web.ports import UNSAFE
@@ -62,8 +63,7 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 _LOCAL_NAMES: Final = ("localhost", "local", "internal", "localdomain", "lan", "home.arpa")
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRules:
+class AddressRules(msgspec.Struct, frozen=True):
     """What may be reached. An explicit value: no environment and no configuration changes it."""
 
     private: bool = False

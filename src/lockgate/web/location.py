@@ -9,9 +9,10 @@ Pure; `rules.url` judges by it and `web.client` connects by it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
 
 if TYPE_CHECKING:  # yarl is loaded when the first address is read
     from yarl import URL
@@ -35,8 +36,7 @@ class LocationError(ValueError):
     """What was given is no address this program connects to. The text says why, without it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(msgspec.Struct, frozen=True):
     """An address with the scheme http or https. Made by `locate`."""
 
     text: str

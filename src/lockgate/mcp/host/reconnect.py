@@ -9,11 +9,11 @@ server that comes and goes is not restarted without end. Randomness and time are
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(msgspec.Struct, frozen=True):
     """Waits that grow: `first` seconds, then twice as long each time, up to `most`."""
 
     first: float
@@ -45,8 +45,7 @@ class Circuit(enum.Enum):
     """It was left alone, and now has one try; staying up closes the circuit."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReconnectPolicy:
+class ReconnectPolicy(msgspec.Struct, frozen=True):
     """How a lost server is brought back."""
 
     waits: Backoff = Backoff(0.5, 30.0)
@@ -63,8 +62,7 @@ class ReconnectPolicy:
             raise ValueError("a circuit opens after 1 failure or more; seconds are not negative")
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(msgspec.Struct, frozen=True):
     """How far one server is: a value, made anew by each failure."""
 
     failures: int = 0
@@ -100,4 +98,4 @@ class Recovery:
 
     def trying(self) -> Recovery:
         """The next try begins."""
-        return replace(self, waiting=False)
+        return msgspec.structs.replace(self, waiting=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from lockgate.errors import Fault
 from lockgate.mcp.host.reconnect import Circuit
@@ -44,8 +45,7 @@ class ServerState(enum.Enum):
         return self is ServerState.FAILED or self is ServerState.RECONNECTING
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutTool:
+class LeftOutTool(msgspec.Struct, frozen=True):
     """A tool of a server that is not registered."""
 
     tool: str
@@ -53,8 +53,7 @@ class LeftOutTool:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStatus:
+class ServerStatus(msgspec.Struct, frozen=True):
     """One server at one moment."""
 
     name: str
@@ -114,8 +113,7 @@ class ServerStatus:
         return None if self.reason is None else in_brief(self.reason)
 
 
-@dataclass(frozen=True, slots=True)
-class StartReport:
+class StartReport(msgspec.Struct, frozen=True):
     """What came of starting every configured server (S3-10, B-07)."""
 
     servers: tuple[ServerStatus, ...]
