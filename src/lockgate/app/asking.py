@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from lockgate.agent.model import Model
-from lockgate.app.models import model_named
 from lockgate.bridges.reception import Reception
-from lockgate.bridges.sampling import Consent, ModelSampling
 from lockgate.errors import LocalError
 from lockgate.mcp.client.services import (
     SERVES_NOTHING,
@@ -23,6 +20,10 @@ from lockgate.mcp.client.services import (
 )
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.settings.config import Config
+
+if TYPE_CHECKING:  # what has to do with models is imported where a server may use one
+    from lockgate.agent.model import Model
+    from lockgate.bridges.sampling import Consent
 
 GivenServices: TypeAlias = Mapping[str, Services] | Callable[[str], Services | None]
 """A program's own answers, by the configured name of the server; None, or no entry: the
@@ -56,11 +57,7 @@ def services_of(
         known = {server.name for server in config.servers}
         if strange := sorted(set(given) - known):
             raise LocalError(f"services are given for {strange[0]!r}, and no server is called that")
-    models = {
-        server.name: model_named(server.sampling.model)
-        for server in config.servers
-        if server.sampling is not None
-    }
+    models = _models(config)
 
     def services(settings: ServerSettings) -> Services:
         own = _given(given, settings.name)
@@ -92,6 +89,16 @@ def services_of(
     return services
 
 
+def _models(config: Config) -> Mapping[str, Model]:
+    """The model of each server that may use one."""
+    wanted = {s.name: s.sampling.model for s in config.servers if s.sampling is not None}
+    if not wanted:
+        return {}
+    from lockgate.app.models import model_named
+
+    return {server: model_named(model) for server, model in wanted.items()}
+
+
 def _given(given: GivenServices | None, name: str) -> Services:
     found = None
     if given is not None:
@@ -110,6 +117,8 @@ def _sampling(settings: ServerSettings, model: Model | None, who: Answerers) -> 
         return None
     if sampling.ask and not (who.attended and who.consent is not None):
         return None
+    from lockgate.bridges.sampling import ModelSampling
+
     return ModelSampling(sampling, model, who.reception, who.consent, who.within)
 
 

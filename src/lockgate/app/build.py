@@ -24,13 +24,8 @@ from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
-from lockgate.bridges.browser import has_browser, open_browser
-from lockgate.bridges.command import CommandApprover
-from lockgate.bridges.elicitation import TerminalElicitation
 from lockgate.bridges.queue import QueueApprover
 from lockgate.bridges.reception import Reception
-from lockgate.bridges.sampling import TerminalConsent
-from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.tty import open_terminal
 from lockgate.bridges.voice import Voice
 from lockgate.calls.invoke import Invoker
@@ -257,14 +252,23 @@ def _approvers(
 ) -> Sequence[Approver]:
     if given is not None:
         return tuple(given)
+
+    def terminal() -> Approver:
+        # Late, as all that only some gates ask with.
+        from lockgate.bridges.terminal import TerminalApprover
+
+        return TerminalApprover(voice=around.voice)
+
     makers: dict[ApproverName, Callable[[], Approver]] = {
-        "terminal": lambda: TerminalApprover(voice=around.voice),
+        "terminal": terminal,
         "queue": QueueApprover,
     }
 
     def made(settings: ApproverSettings) -> Approver:
         if not isinstance(settings, ApproverProgram):
             return makers[settings]()
+        from lockgate.bridges.command import CommandApprover
+
         command, *arguments = settings.command
         environment = child_environment(around.environ, {})
         where = config.project_dir or around.cwd
@@ -293,6 +297,10 @@ def _answerers(
     )
     if not on_terminal:
         return Answerers(attended, reception, settings.answer_within)
+    from lockgate.bridges.browser import has_browser, open_browser
+    from lockgate.bridges.elicitation import TerminalElicitation
+    from lockgate.bridges.sampling import TerminalConsent
+
     elicit = TerminalElicitation(
         around.voice, browse=open_browser if has_browser(environ) else None
     )
