@@ -222,7 +222,8 @@ class OAuthTokens:
         return None
 
     def _noted(self, trouble: OAuthTrouble) -> OAuthTrouble:
-        if trouble.need is not Need.PERSON:
+        again = self._failed is not None and trouble is self._failed[1]
+        if trouble.need is not Need.PERSON and not again:  # said again, it does not last longer
             self._failed = self._now() + QUICK, trouble
         return trouble
 
@@ -231,7 +232,7 @@ class OAuthTokens:
     async def _get(self, challenge: Challenge | None) -> None:
         """Whatever there is to be had now. Raises `OAuthTrouble`, `ConfigError`."""
         if self._failed is not None and self._now() < self._failed[0]:
-            raise self._failed[1]
+            raise self._failed[1].with_traceback(None)  # else it grows with everyone who is told
         if self._held is None:
             self._take(await self._getting.kept(), got=0.0)
             value = self._value

@@ -46,3 +46,33 @@ async def test_nothing_that_was_got_is_in_any_text(
     assert "[***]" in told
     for secret in secrets:
         assert secret not in told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"refresh_token": "r" * 60, "token_type": "Bearer"},
+        {"access_token": ["r" * 60], "token_type": "Bearer"},
+        {"access_token": "good-token", "refresh_token": {"is": "r" * 60}, "token_type": "Bearer"},
+    ],
+)
+async def test_an_answer_that_is_no_token_shows_no_piece_of_one(
+    bench: OAuthBench, answer: dict[str, object]
+) -> None:
+    """What is wrong with it is told by its fields: parsers show values cut in the middle."""
+    tokens = bench.tokens(OAuthPlan(ClientCredentials("x", SECRET), issuer=bench.server.issuer))
+    bench.server.refusal = 200, answer
+    with pytest.raises(PeerError, match=r"can not be used: (access|refresh)_token") as raised:
+        await tokens.challenged(REFUSED)
+    assert "rrr" not in str(raised.value)
+
+
+async def test_a_secret_at_the_end_of_what_is_told_is_hidden(bench: OAuthBench) -> None:
+    """An error is cut after its secrets were hidden, wherever in them the cut would have been."""
+    tokens = bench.tokens(OAuthPlan(ClientCredentials("x", SECRET), issuer=bench.server.issuer))
+    for before in range(320, 400, 7):
+        bench.clock.advance(60)
+        bench.server.refusal = 400, {"error_description": f"{'.' * before}{SECRET}, and more"}
+        with pytest.raises(PeerError) as raised:
+            await tokens.challenged(REFUSED)
+        assert SECRET[:4] not in str(raised.value)

@@ -6,6 +6,7 @@ import pytest
 
 from lockgate.errors import Fault, PeerError
 from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
+from lockgate.mcp.transport.tokens import Challenge
 from lockgate.testing.credentials import PageLogin
 from lockgate.testing.http_faults import status
 from lockgate.testing.oauth_bench import OAuthBench
@@ -112,3 +113,18 @@ async def test_a_scope_that_a_person_has_to_grant_is_told_and_asked_for_then(
         await bench.log_in(login=login)
         assert "scope=notes%3Aread+notes%3Awrite" in login.asked[0]
         assert len(await bench.call(session)) == 1
+
+
+async def test_a_failure_is_over_soon_however_often_it_is_told(bench: OAuthBench) -> None:
+    """Calls that come again and again do not put off the next try: it is five seconds later."""
+    tokens = bench.tokens(program(bench))
+    bench.server.refusal = 503, {}
+    with pytest.raises(PeerError, match="503"):
+        await tokens.challenged(Challenge(401, "Bearer", None))
+    bench.server.refusal = None
+    for _ in range(2):
+        bench.clock.advance(2)
+        with pytest.raises(PeerError, match="503"):
+            await tokens.challenged(Challenge(401, "Bearer", None))
+    bench.clock.advance(2)
+    assert await tokens.challenged(Challenge(401, "Bearer", None))

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 from lockgate.mcp.client.oauth.guarded import Guarded
 from lockgate.mcp.client.oauth.plan import EnterpriseManaged
+from lockgate.mcp.client.oauth.sdk.requests import LONGEST
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
 from lockgate.mcp.client.oauth.wishes import document, error_in
-from lockgate.process.hidden import Learned
-from lockgate.showing import visible
+from lockgate.process.hidden import Hidden, Learned
 
 ASSERTION: Final = "urn:ietf:params:oauth:token-type:id-jag"
 _EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -62,7 +62,8 @@ class IdentityProvider:
         assertion = found.get("access_token")
         if reply.status != 200 or not isinstance(assertion, str):
             code, description = error_in(reply.body)
-            told = visible(": ".join(filter(None, (code, description))))[:300] or "no assertion"
+            said = ": ".join(filter(None, (code, description)))
+            told = Hidden(learned=self._learned).line(said, LONGEST) or "no assertion"
             text = f"the identity provider refused (HTTP {reply.status}): {told}"
             raise OAuthTrouble(f"{text}; the identity token may have run out", Need.OPERATOR)
         self._learned.learn(assertion)

@@ -11,9 +11,9 @@ from mcp.shared.auth import OAuthMetadata
 
 from lockgate.mcp.client.oauth.guarded import Guarded
 from lockgate.mcp.client.oauth.login import Login
+from lockgate.mcp.client.oauth.sdk.requests import LONGEST
 from lockgate.mcp.client.oauth.trouble import OAuthTrouble
-from lockgate.process.hidden import Learned
-from lockgate.showing import visible
+from lockgate.process.hidden import Hidden, Learned
 
 FIELDS = 50
 """Fields of one answer, at most."""
@@ -75,7 +75,8 @@ class Person:
         if "error" in fields:
             validate_authorization_response_iss(fields.get("iss"), self._metadata)
             said = fields.get("error_description", "")
-            told = visible(fields["error"] + (f": {said}" if said else ""))[:300]
+            text = fields["error"] + (f": {said}" if said else "")
+            told = Hidden(learned=self._learned).line(text, LONGEST)
             raise OAuthTrouble(f"its authorization server refused the log-in: {told}")
         return AuthorizationCodeResult(
             code=fields.get("code", ""), state=fields["state"], iss=fields.get("iss")

@@ -27,13 +27,12 @@ from lockgate.mcp.client.oauth.plan import AuthorizationCode, OAuthPlan
 from lockgate.mcp.client.oauth.sdk.discovery import named_by
 from lockgate.mcp.client.oauth.sdk.kept import Kept, client_of, tokens_of
 from lockgate.mcp.client.oauth.sdk.providers import of_person
-from lockgate.mcp.client.oauth.sdk.requests import Requests, response
+from lockgate.mcp.client.oauth.sdk.requests import LONGEST, Requests, response
 from lockgate.mcp.client.oauth.store import Credentials, Tokens
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble, Revoked
 from lockgate.mcp.client.oauth.wishes import error_in, resource_of, said_in
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.process.hidden import Learned
-from lockgate.showing import visible
 from lockgate.web.target import Target
 
 PAST: Final = 1.0
@@ -109,7 +108,7 @@ class Renewal:
             outgoing = await anext(flow)
             reply = await self._requests.post(outgoing)
             if reply.status != 200:
-                raise _refused(reply, old.issuer)
+                raise self._refused(reply, old.issuer)
             await flow.asend(response(reply, outgoing))
         finally:
             await flow.aclose()
@@ -147,11 +146,11 @@ class Renewal:
         text = f"its authorization server {issuer} publishes no usable metadata"
         raise OAuthTrouble(text, self._requests.need)
 
-
-def _refused(reply: Reply, issuer: str) -> OAuthTrouble:
-    code, description = error_in(reply.body)
-    told = visible(": ".join(filter(None, (code, description))))[:300] or f"HTTP {reply.status}"
-    text = f"its authorization server {issuer} does not renew the tokens: {told}"
-    if code in _OVER:
-        return Revoked(text, client=_OVER[code])
-    return OAuthTrouble(text, Need.PERSON)
+    def _refused(self, reply: Reply, issuer: str) -> OAuthTrouble:
+        code, description = error_in(reply.body)
+        said = self._requests.told(": ".join(filter(None, (code, description))), LONGEST)
+        told = said or f"HTTP {reply.status}"
+        text = f"its authorization server {issuer} does not renew the tokens: {told}"
+        if code in _OVER:
+            return Revoked(text, client=_OVER[code])
+        return OAuthTrouble(text, Need.PERSON)

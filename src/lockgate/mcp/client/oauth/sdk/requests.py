@@ -10,12 +10,12 @@ from typing import Final
 from urllib.parse import parse_qs
 
 import httpx2
+from pydantic import ValidationError
 
 from lockgate.mcp.client.oauth.guarded import Guarded, Reply
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
 from lockgate.mcp.client.oauth.wishes import document
-from lockgate.process.hidden import Learned
-from lockgate.showing import visible
+from lockgate.process.hidden import Hidden, Learned
 
 LONGEST: Final = 400
 """Characters of what is told of an error."""
@@ -65,6 +65,11 @@ class Requests:
         """What has to happen where the last answer was of no use."""
         return Need.TIME if self._busy else Need.OPERATOR
 
+    def told(self, text: str, limit: int) -> str:
+        """What somebody said, on one line of at most `limit` characters, without what was sent or
+        came: a part of that too, where the line is cut."""
+        return Hidden(learned=self._learned).line(text, limit)
+
     @contextmanager
     def translated(self) -> Generator[None, None, None]:
         """Raise `OAuthTrouble` for whatever the package raises, and keep its log for ourselves:
@@ -86,8 +91,8 @@ class Requests:
         except StopAsyncIteration:
             raise OAuthTrouble("the flow ended without a token") from None
         except Exception as error:  # noqa: BLE001 - the package raises what its parsers do
-            text = visible(" ".join(str(error).split()))[:LONGEST] or type(error).__name__
-            raise OAuthTrouble(text, self.need) from None
+            text = self.told(_unread(error) or " ".join(str(error).split()), LONGEST)
+            raise OAuthTrouble(text or type(error).__name__, self.need) from None
         finally:
             for name in _LOGGERS:
                 logging.getLogger(name).removeFilter(of_others)
@@ -97,6 +102,22 @@ def response(reply: Reply, request: httpx2.Request) -> httpx2.Response:
     """An answer as the package takes it."""
     fields = {"content-type": reply.media_type} if reply.media_type else None
     return httpx2.Response(reply.status, headers=fields, content=reply.body, request=request)
+
+
+def _unread(error: Exception) -> str | None:
+    """What was wrong with an answer that could not be read; None if it was something else.
+
+    The text of a `ValidationError` holds pieces of what came, cut in the middle: of tokens too, and
+    a piece is known by nobody as one.
+    """
+    found = error if isinstance(error, ValidationError) else error.__context__
+    if not isinstance(found, ValidationError):
+        return None
+    wrong = (
+        f"{'.'.join(map(str, each['loc']))} ({each['type'].replace('_', ' ')})"
+        for each in found.errors(include_url=False, include_context=False, include_input=False)
+    )
+    return f"its authorization server answered with what can not be used: {', '.join(wrong)}"
 
 
 def _headers(request: httpx2.Request) -> tuple[tuple[str, str], ...]:
