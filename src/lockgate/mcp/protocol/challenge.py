@@ -18,6 +18,7 @@ _PARAMETER: Final = re.compile(rf'({_WORD})[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|(
 _UNQUOTED: Final = re.compile(rf"({_WORD})[ \t]*=[ \t]*()([^\s,\"]+)")
 """The same as servers write it that leave the quotes out, around an address for one."""
 _SCHEME: Final = re.compile(rf"({_WORD})(?=[ \t]|,|$)")
+_WHOLE_WORD: Final = re.compile(_WORD)
 _TOKEN68: Final = re.compile(r"[A-Za-z0-9._~+/-]+=*(?=[ \t]*(?:,|$))")
 _SCOPE: Final = re.compile(r"[!#-\[\]-~]+")
 
@@ -78,7 +79,9 @@ def _challenges(header: str) -> Iterator[tuple[str, Mapping[str, str]]]:
             continue
         begun = _SCHEME.match(header, at)
         if begun is None:
-            at += 1
+            # Of a word that is nothing here, no part is anything either: it is looked at once.
+            word = _WHOLE_WORD.match(header, at)
+            at = at + 1 if word is None else word.end()
             continue
         if scheme:
             yield scheme, parameters

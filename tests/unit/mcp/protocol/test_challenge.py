@@ -54,3 +54,10 @@ def test_any_header_is_read(header: str) -> None:
         assert said.scope == " ".join(said.scope.split())
         assert '"' not in said.scope
         assert said.scope.isascii()
+
+
+def test_a_long_word_that_is_nothing_is_looked_at_once() -> None:
+    """A header can be as long as its server likes: reading it takes no more than that."""
+    long = "a" * 300_000
+    assert bearer_challenge(f"{long}(, Bearer scope=a") == BearerChallenge(scope="a")
+    assert bearer_challenge(f"{long}(") is None
