@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
 from lockgate.content import JSONObject
 from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
+
+LONGEST_MS: Final = 2**53
+"""Milliseconds that a time of a server's may have: more would be no number that can be worked with.
+"""
 
 
 class ServerProfile(msgspec.Struct, frozen=True):
@@ -79,10 +83,14 @@ SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
 def read_ttl(result: dict[str, Any]) -> int | None:
     """`ttlMs`: milliseconds a list stays fresh, at least 0; None if absent or no integer."""
-    ttl = result.get("ttlMs")
-    if type(ttl) is float and ttl.is_integer():
-        ttl = int(ttl)
-    return max(ttl, 0) if type(ttl) is int else None
+    return milliseconds(result.get("ttlMs"))
+
+
+def milliseconds(value: Any) -> int | None:
+    """A time that a server says, from 0 to `LONGEST_MS`; None if it is no whole number."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return min(max(value, 0), LONGEST_MS) if type(value) is int else None
 
 
 def _object(raw: bytes | msgspec.Raw) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -16,6 +16,7 @@ from msgspec import Raw
 from lockgate.mcp.protocol.input_required import InputRequest, read_requests
 from lockgate.mcp.protocol.jsonrpc import INTERNAL_ERROR, Failure
 from lockgate.mcp.protocol.jsontext import Unreadable, decode_noted, kind_of
+from lockgate.mcp.protocol.profile import milliseconds
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 """By which either side declares it."""
@@ -108,8 +109,8 @@ def read_task(raw: bytes | Raw) -> Task:
         id,
         status,
         words if isinstance(words, str) and words else None,
-        _milliseconds(fields.ttl_ms),
-        _milliseconds(fields.poll_interval_ms),
+        milliseconds(fields.ttl_ms),
+        milliseconds(fields.poll_interval_ms),
         requests,
         fields.result if status is Status.COMPLETED else None,
         _error(fields.error) if status is Status.FAILED else None,
@@ -136,12 +137,6 @@ def _fields(raw: bytes | Raw) -> _Wire:
         result=None if result is None else Raw(msgspec.json.encode(result)),
         error=held.get("error"),
     )
-
-
-def _milliseconds(value: Any) -> int | None:
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    return max(value, 0) if type(value) is int else None
 
 
 def _error(value: Any) -> Failure:

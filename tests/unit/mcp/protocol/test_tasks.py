@@ -9,6 +9,7 @@ import pytest
 
 from lockgate.mcp.protocol.jsonrpc import INTERNAL_ERROR
 from lockgate.mcp.protocol.jsontext import Unreadable
+from lockgate.mcp.protocol.profile import LONGEST_MS
 from lockgate.mcp.protocol.tasks import MAX_ID, Status, Task, read_task
 
 PLAIN: dict[str, Any] = {"taskId": "t", "status": "working"}
@@ -31,6 +32,8 @@ def test_a_time_that_is_none_counts_as_absent(value: Any) -> None:
     task = read(ttlMs=value, pollIntervalMs=value)
     assert (task.ttl_ms, task.poll_ms) == ((0, 0) if value == -3 else (None, None))
     assert read(ttlMs=2.0).ttl_ms == 2
+    endless = read(ttlMs=10**400, pollIntervalMs=10**400)
+    assert (endless.ttl_ms, endless.poll_ms) == (LONGEST_MS, LONGEST_MS)
 
 
 @pytest.mark.parametrize(
