@@ -12,6 +12,7 @@ import datetime
 import enum
 import math
 import re
+import sys
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -24,6 +25,7 @@ MAX_FIELDS: Final = 50
 MAX_CHOICES: Final = 500
 """Choices of one field."""
 
+_LARGEST: Final = sys.float_info.max
 _ABSENT: Final = msgspec.UNSET
 _EMAIL: Final = re.compile(r"[^@\s]+@[^@\s]+")
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
@@ -305,7 +307,9 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if abs(value) <= _LARGEST else None  # else nothing that could be shown
 
 
 def _finite(value: float) -> bool:

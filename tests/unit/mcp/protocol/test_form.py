@@ -216,3 +216,15 @@ def test_any_schema_is_read_or_refused(schema: dict[str, Any]) -> None:
     except Unreadable:
         return
     assert isinstance(form.faults({}), dict)
+
+
+@pytest.mark.parametrize("bound", [10**400, -(10**400), 1e308], ids=["most", "least", "double"])
+def test_a_bound_that_no_number_can_show_is_none(bound: float) -> None:
+    """A value is judged without it, and nothing fails over it."""
+    form = read_form({"properties": {"n": {"type": "integer", "minimum": bound, "default": 1}}})
+    (field,) = form.fields
+    assert field.least == (bound if bound == 1e308 else None)
+    assert field.has_default is (bound != 1e308)
+    text = {"type": "string", "minLength": bound, "maxLength": 3}
+    (field,) = read_form({"properties": {"t": text}}).fields
+    assert field.fault("long") is not None
