@@ -21,6 +21,8 @@ COMPLETE: Final = "notifications/elicitation/complete"
 """By which a server of 2025-11-25 says that what was begun at an address is over."""
 ADDRESS_REQUIRED: Final = -32042
 """The code of its error by which it says that an address has to be opened first."""
+MAX_ID: Final = 4096
+"""Characters of an id that is kept; a longer one counts as none."""
 
 
 class Mode(enum.Enum):
@@ -117,7 +119,8 @@ def read_elicitation(params: Any) -> Elicitation:
     if not isinstance(url, str) or not url:
         raise Unreadable("without a url, which this mode needs")
     id = held.get("elicitationId")
-    return Elicitation(mode, message, url=url, id=id if isinstance(id, str) else None)
+    named = isinstance(id, str) and len(id) <= MAX_ID
+    return Elicitation(mode, message, url=url, id=id if named else None)
 
 
 def read_required(data: Any, most: int) -> list[Any]:

@@ -150,6 +150,7 @@ async def test_a_server_that_refuses_for_ever_is_given_up() -> None:
         (_required(), "names none"),
         (_required(*[ADDRESS] * 21), "21 addresses"),
         (_required({**ADDRESS, "elicitationId": None}), "no address with an id"),
+        (_required({**ADDRESS, "elicitationId": "e" * 5000}), "no address with an id"),
         (_required({"message": "m", "requestedSchema": {}}), "no address with an id"),
         (_required({"mode": "url"}), "without a message"),
     ],
