@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -47,6 +48,8 @@ class BearerFileTokens:
     def _read(self, *, anew: bool) -> str:
         try:
             found = self._path.stat()
+            if not stat.S_ISREG(found.st_mode):  # a pipe would keep the whole program waiting
+                raise self._failed("is no regular file")
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             if anew or stamp != self._stamp:
                 with self._path.open("rb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,14 @@ async def test_what_is_no_token_is_an_error_about_the_file(
     assert (raised.value.fault, raised.value.fate) == (Fault.UNAUTHORIZED, Fate.NOT_SENT)
     put(file, b"good")
     assert await tokens.authorization() == "Bearer good"
+
+
+async def test_a_pipe_is_not_waited_for(file: Path) -> None:
+    """Nobody may ever write to it, and reading it would keep the whole program waiting."""
+    put(file, None)
+    os.mkfifo(file)
+    with pytest.raises(PeerError, match="is no regular file"):
+        await BearerFileTokens(BearerFile(file), peer="far").authorization()
 
 
 # ------------------------------------------------------------------ a function
