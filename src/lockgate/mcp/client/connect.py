@@ -14,9 +14,10 @@ from typing import TypeAlias
 from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
-from lockgate.mcp.client.connection import Connection, MakeRequest
+from lockgate.mcp.client.connection import Connection
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.client.journal import Journal
+from lockgate.mcp.client.making import MakeRequest
 from lockgate.mcp.client.services import SERVES_NOTHING, Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol import negotiation, outgoing
@@ -52,9 +53,9 @@ _FAULTS: Mapping[Found, Fault] = {
     Found.EXITED: Fault.CLOSED,
     Found.MALFORMED: Fault.MALFORMED,
 }
+"""What giving up after that finding means; all else is UNSUPPORTED."""
 _BARRED = frozenset({Fault.UNAUTHORIZED, Fault.RATE_LIMITED, Fault.NOT_CONNECTED})
 """What is found on the way to a server, whatever it speaks."""
-"""What giving up after that finding means; all else is UNSUPPORTED."""
 
 
 async def connect(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from msgspec import Raw
 
@@ -21,6 +21,7 @@ from lockgate.errors import LocalError, PeerError
 from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.inbound import Inbound, Listener
 from lockgate.mcp.client.journal import Journal
+from lockgate.mcp.client.making import MakeRequest, made
 from lockgate.mcp.client.outbox import Outbox
 from lockgate.mcp.client.pending import Answer, PendingRequests, Waiting
 from lockgate.mcp.client.progress import Tracked
@@ -41,13 +42,6 @@ from lockgate.mcp.protocol.tasks import CHANGED
 from lockgate.mcp.transport.base import Link, SessionEnded, Transport
 
 logger = logging.getLogger(__name__)
-
-MakeRequest: TypeAlias = Callable[[int], Outgoing]
-"""Makes the frame of a request from the id that the connection gives it."""
-
-
-class Unwritable(LocalError):
-    """The params of a request have no JSON form; nothing was sent."""
 
 
 class Connection:
@@ -224,7 +218,7 @@ class Connection:
         if link is None:
             raise self._failures.unusable(self._reason)
         identity = self._pending.next_id()
-        message = _made(make, identity)
+        message = made(make, identity)
         limit = self.request_timeout if timeout is None else timeout
         waiting = Waiting(
             message.method or "",
@@ -255,10 +249,11 @@ class Connection:
             raise
         if isinstance(result, PeerError):
             if renew and isinstance(result, SessionEnded) and self._renewal is not None:
-                await self._renewed(self._renewal, generation, waiting.due)
+                due = loop.time() + waiting.left(loop.time())
+                await self._renewed(self._renewal, generation, due)
                 return await self.exchange(
                     make,
-                    timeout=waiting.due - loop.time(),
+                    timeout=due - loop.time(),
                     withdraw=withdraw,
                     renew=False,
                     tracked=tracked,
@@ -390,11 +385,3 @@ class Connection:
     def __repr__(self) -> str:
         state = "usable" if self.usable else "closed" if self._gone.is_set() else "opening"
         return f"<Connection {self.peer} {state}, {len(self._pending)} waiting>"
-
-
-def _made(make: MakeRequest, identity: int) -> Outgoing:
-    try:
-        return make(identity)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        kind = type(error).__name__
-        raise Unwritable(f"the params of the request can not be written as JSON ({kind})") from None

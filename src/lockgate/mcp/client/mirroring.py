@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.param_headers import (
     BrokenAnnotation,

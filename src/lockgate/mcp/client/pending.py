@@ -100,6 +100,10 @@ class Waiting(msgspec.Struct):
             self.bound.release()
         return self.due
 
+    def left(self, now: float) -> float:
+        """Seconds until it is given up, were it let go now."""
+        return self._left if self._held else self.due - now
+
     def cut_off(self) -> bool:
         """Whether the cancellation that has arrived is the clock's alone, and takes it back."""
         before, task = self._cut_off, self.sender
@@ -276,7 +280,7 @@ class PendingRequests:
     def _unknown(self, identity: RequestId) -> None:
         if isinstance(identity, str):
             twin = int(identity) if identity.isdecimal() and len(identity) < 20 else 0
-            waiting = self._open.pop(twin, None)
+            waiting = self._take(twin)
             if waiting is not None:
                 error = self._failures.mistaken_id(waiting.method, identity, twin)
                 self._journal.noise("id", f"is misunderstood: {error}")

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import Raw, structs
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
-from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.services import Occasion, Refusal, Services
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.standing import Bound, standing

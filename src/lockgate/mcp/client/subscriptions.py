@@ -22,10 +22,9 @@ from lockgate.mcp.client.prompts import PROMPTS
 from lockgate.mcp.client.resources import RESOURCES
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import METHOD_NOT_FOUND, Failure, Outgoing
-from lockgate.mcp.protocol.outgoing import CANCELLED
+from lockgate.mcp.protocol.outgoing import CANCELLED, LISTEN
 from lockgate.mcp.protocol.resources import SUBSCRIBE, UNSUBSCRIBE
 
-LISTEN: Final = "subscriptions/listen"
 ACKNOWLEDGED: Final = "notifications/subscriptions/acknowledged"
 SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
 

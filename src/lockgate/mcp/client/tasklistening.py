@@ -15,9 +15,9 @@ from typing import Any, Final
 from lockgate.errors import PeerError
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import Outgoing
+from lockgate.mcp.protocol.outgoing import LISTEN
 from lockgate.mcp.protocol.tasks import EXTENSION
 
-LISTEN: Final = "subscriptions/listen"
 WORTH: Final = 2.0
 """Seconds between two looks from which on it is worth a request to be told."""
 

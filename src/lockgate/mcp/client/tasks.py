@@ -17,8 +17,8 @@ from typing import Any, Final, TypeAlias
 from msgspec import Raw
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
-from lockgate.mcp.client.connection import Unwritable
 from lockgate.mcp.client.journal import trace
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.pause import Pause, pause
 from lockgate.mcp.client.progress import ProgressListener
 from lockgate.mcp.client.rounds import gathered

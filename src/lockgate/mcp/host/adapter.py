@@ -10,7 +10,7 @@ import msgspec
 
 from lockgate.content import Content, JSONObject, Text
 from lockgate.errors import Fate, LocalError, PeerError
-from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.mirroring import NOTHING, headers_of
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.tasks import AT_MOST as TASK_AT_MOST
@@ -138,7 +138,7 @@ class McpTool(Tool):
         client = line.client
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
-        deadline = _deadline(context)
+        deadline = context.ends
         if deadline is not None:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
@@ -186,7 +186,7 @@ class McpTool(Tool):
     async def _changed(self, context: ToolContext) -> ToolResult | None:
         """Why the call is not sent, once it is known what the server lists now."""
         bound = self._timeout
-        deadline = _deadline(context)
+        deadline = context.ends
         if deadline is not None:
             bound = min(bound, deadline - asyncio.get_running_loop().time())
         reads_only = self._ruling.level is SideEffectLevel.READ_ONLY
@@ -220,11 +220,6 @@ class McpTool(Tool):
             structured=result.structured,
             meta=result.meta,
         )
-
-
-def _deadline(context: ToolContext) -> float | None:
-    """When the call has to be over: a person who was asked in an earlier attempt has moved that."""
-    return context.deadline if context.limit is None else context.limit.at
 
 
 def _noted(remarks: tuple[str, ...]) -> str:

@@ -27,6 +27,7 @@ INITIALIZED = "notifications/initialized"
 LIST_TOOLS = "tools/list"
 CALL_TOOL = "tools/call"
 CANCELLED = "notifications/cancelled"
+LISTEN = "subscriptions/listen"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from lockgate.errors import Fate, Fault, LocalError, PeerError
-from lockgate.mcp.client.connection import Connection, Unwritable
+from lockgate.mcp.client.connection import Connection
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.protocol.jsonrpc import request
 from lockgate.mcp.transport.memory import MemoryTransport, PeerLink

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lockgate.mcp.client.connect import connect
-from lockgate.mcp.client.connection import Unwritable
+from lockgate.mcp.client.making import Unwritable
 from lockgate.mcp.client.mirroring import headers_of
 from lockgate.mcp.client.session import ServerSession
 from lockgate.mcp.client.tools import ToolClient

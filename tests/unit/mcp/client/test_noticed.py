@@ -10,7 +10,9 @@ import pytest
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.connect import connect
+from lockgate.mcp.client.services import SERVES_NOTHING, Occasion, Services
 from lockgate.mcp.client.session import ServerSession
+from lockgate.mcp.protocol.elicitation import ELICIT, ElicitAnswer, Elicitation
 from lockgate.mcp.protocol.outgoing import ClientIdentity
 from lockgate.mcp.transport.base import Link, Receiver, SessionEnded, Transport
 from lockgate.testing.loop_server import LoopServer
@@ -48,9 +50,13 @@ class Noticing:
             yield link
 
 
-async def reached(transport: Transport) -> ServerSession:
+async def reached(transport: Transport, services: Services = SERVES_NOTHING) -> ServerSession:
     return await connect(
-        transport, peer="fake", client=ClientIdentity("test", "1"), request_timeout=5
+        transport,
+        peer="fake",
+        client=ClientIdentity("test", "1"),
+        request_timeout=5,
+        services=services,
     )
 
 
@@ -120,3 +126,34 @@ async def test_a_session_that_is_over_is_opened_anew_once() -> None:
     await session.close()
     transport.receivers[-1].noticed(SessionEnded("gone", peer="fake"))
     assert len(server.heard("initialize")) == 2
+
+
+async def test_what_is_made_again_while_a_person_is_asked_has_its_own_time() -> None:
+    """Its clock stood still when its session ended; in the new one it runs."""
+    begun = asyncio.Event()
+
+    async def forever(asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    server = legacy().on("slow").on("tools/call")
+    transport = Noticing(server.transport())
+    session = await reached(transport, Services(elicit=forever))
+    connection = session.connection
+    call = asyncio.create_task(connection.request("tools/call", {"name": "ask"}))
+    slow = asyncio.create_task(connection.request("slow", timeout=0.2))
+    asked = await server.hears("slow")
+    await server.hears("tools/call")
+    params = {"message": "Name?", "requestedSchema": {"type": "object"}}
+    await server.say({"jsonrpc": "2.0", "id": 1, "method": ELICIT, "params": params})
+    async with asyncio.timeout(10):
+        await begun.wait()
+        transport.receivers[-1].failed(asked["id"], SessionEnded("gone", peer="fake"))
+        await server.hears("slow", 2)
+        with pytest.raises(PeerError, match="did not answer slow within"):
+            await slow
+    assert not call.done()
+    await session.close()
+    await asyncio.wait((call,))
+    assert isinstance(call.exception(), PeerError)

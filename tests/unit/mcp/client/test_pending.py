@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from msgspec import Raw
+
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.failures import Failures
 from lockgate.mcp.client.pending import PendingRequests, Waiting
+from lockgate.mcp.protocol.jsonrpc import Response
 
 GONE = PeerError("it is gone", peer="s", phase=Phase.REQUEST, fault=Fault.CLOSED, fate=Fate.UNKNOWN)
 
@@ -57,3 +60,13 @@ async def test_who_waits_for_room_is_given_up_though_the_link_is_gone() -> None:
     async with asyncio.timeout(5):
         await asyncio.wait((stuck,))
     assert stuck.cancelled()
+
+
+async def test_a_question_is_moot_however_its_request_is_answered() -> None:
+    """Also by an answer whose id is a text: nobody waits for it any more."""
+    pending = PendingRequests(Failures("s"))
+    _open(pending, 60.0)
+    over: list[bool] = []
+    with pending.held(lambda: over.append(True)):
+        pending.answered(Response("1", Raw(b"{}")))
+        assert over
