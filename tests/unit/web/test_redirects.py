@@ -81,7 +81,7 @@ async def test_a_redirect_to_a_private_address_is_refused(
     """The address rules hold at each hop; the judge is not even asked, nothing is connected to."""
     from lockgate.web.addresses import AddressRules
 
-    class OnlyTheSite(AddressRules):
+    class OnlyTheSite(AddressRules, frozen=True):
         """Public addresses, and the site of this test."""
 
         def objection_to(self, at: Location) -> str | None:

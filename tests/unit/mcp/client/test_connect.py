@@ -82,7 +82,7 @@ async def test_a_modern_server_is_spoken_to_without_a_handshake() -> None:
         meta = message["params"]["_meta"]
         assert meta["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
         assert meta["io.modelcontextprotocol/clientInfo"] == {"name": "test", "version": "1"}
-        tasks = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+        tasks: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
         assert meta["io.modelcontextprotocol/clientCapabilities"] == tasks
 
 

@@ -311,7 +311,12 @@ async def test_a_result_of_a_type_that_is_not_known_is_invalid(kind: Any) -> Non
 async def test_only_calls_can_be_tasks(kind: str) -> None:
     """A resource that is answered with a task, or with anything else that is not known, is an
     answer that is invalid."""
-    handle: dict[str, Any] = {"resultType": kind, "taskId": "t", "status": "working", "contents": []}
+    handle: dict[str, Any] = {
+        "resultType": kind,
+        "taskId": "t",
+        "status": "working",
+        "contents": [],
+    }
     rule = When("resources/read", Answer(result=handle))
     capabilities: dict[str, Any] = {**CAPABLE, "resources": {}}
     async with task_bench(rules=(rule,), capabilities=capabilities) as at:
