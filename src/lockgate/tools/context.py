@@ -123,3 +123,8 @@ class ToolContext(msgspec.Struct, frozen=True):
     limit: Deadline | None = None
     """`deadline` again, for a tool that has a person asked in the middle of the call: it holds it
     meanwhile, and reads from it how long it has."""
+
+    @property
+    def ends(self) -> float | None:
+        """`deadline` as it is now: whoever was asked in an earlier attempt has moved it."""
+        return self.deadline if self.limit is None else self.limit.at

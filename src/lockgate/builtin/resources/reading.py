@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+from lockgate.builtin import characters
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.builtin.resources.listing import no_such_server
 from lockgate.builtin.resources.source import Contents, NoSource, ResourceSource, among
@@ -22,8 +23,6 @@ from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
 
-DEFAULT_CHARACTERS: Final = 50_000
-MAX_CHARACTERS: Final = 200_000
 MAX_IMAGE: Final = 3_750_000
 """Bytes of an image that a model is shown."""
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -59,13 +58,7 @@ _SCHEMA: Final[JSONObject] = {
             "minLength": 1,
             "maxLength": 8000,
         },
-        "max_characters": {
-            "type": "integer",
-            "description": "Characters of text to return at most; what is cut is told.",
-            "minimum": 1,
-            "maximum": MAX_CHARACTERS,
-            "default": DEFAULT_CHARACTERS,
-        },
+        characters.PARAMETER: characters.SCHEMA,
     },
     "required": ["server", "uri"],
     "additionalProperties": False,
@@ -108,15 +101,16 @@ class ReadResource(BuiltinTool):
         if server not in self._source.servers:
             return no_such_server(server, self._source)
         timeout = None
-        # A person who was asked in an earlier attempt has moved it.
-        deadline = context.deadline if context.limit is None else context.limit.at
+        deadline = context.ends
         if deadline is not None:
             timeout = deadline - asyncio.get_running_loop().time()
             if timeout <= 0:
                 text = "the time for this call was over before it was sent"
                 return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
         contents = await self._source.read(server, uri, timeout=timeout, context=context)
-        return _shown(server, contents, arguments.get("max_characters", DEFAULT_CHARACTERS))
+        return _shown(
+            server, contents, arguments.get(characters.PARAMETER, characters.DEFAULT_CHARACTERS)
+        )
 
 
 def _shown(server: str, contents: Contents, most: int) -> ToolResult:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from lockgate.builtin import characters
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.builtin.web.answer import Answer, elsewhere, refused
 from lockgate.builtin.web.media import Kind, Media, kind_of
@@ -31,8 +32,6 @@ from lockgate.web.location import Location, LocationError, locate
 from lockgate.web.lookup import Lookup
 from lockgate.web.refusal import WebRefused
 
-DEFAULT_CHARACTERS: Final = 50_000
-MAX_CHARACTERS: Final = 200_000
 MAX_BODY: Final = 5 * 1024 * 1024
 """Bytes of a body, decompressed, that are read."""
 READING: Final = 20.0
@@ -55,13 +54,7 @@ _SCHEMA: Final[JSONObject] = {
             "minLength": 1,
             "maxLength": 8000,
         },
-        "max_characters": {
-            "type": "integer",
-            "description": "Characters of text to return at most; what is cut is told.",
-            "minimum": 1,
-            "maximum": MAX_CHARACTERS,
-            "default": DEFAULT_CHARACTERS,
-        },
+        characters.PARAMETER: characters.SCHEMA,
     },
     "required": ["url"],
     "additionalProperties": False,
@@ -120,7 +113,7 @@ class WebFetch(BuiltinTool):
             if redirects.left is error.at:
                 return elsewhere(at, error.at, error.reason)
             return Outcome(refused(error), error.fate)
-        most = arguments.get("max_characters", DEFAULT_CHARACTERS)
+        most = arguments.get(characters.PARAMETER, characters.DEFAULT_CHARACTERS)
         read = functools.partial(answer.result, most)
         threads = context.execution.environment.threads
         if threads is None:
