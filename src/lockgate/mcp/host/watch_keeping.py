@@ -71,6 +71,8 @@ async def subscribing(session: ServerSession, register: Register) -> None:
             else:
                 register.accepted((uri,))
         for uri in [uri for uri in register.told if uri not in register.uris]:
+            if uri in register.uris:
+                continue  # watched again while another one was taken back
             register.told.discard(uri)
             try:
                 await subscriptions.unsubscribe(uri)

@@ -115,6 +115,9 @@ class Watching:
             watch.end(reason)
         self._watches.clear()
         self._known.clear()
+        nobody = reason or self.failed("was closed before it knew what to tell", Fate.UNKNOWN)
+        for uri in tuple(self._waiting):  # somebody came when nothing was told any more
+            self._settle(uri, nobody)
 
     def accepted(self, uris: Iterable[str], *, missed: bool = False) -> None:
         """The server knows of these now; `missed` is whether it knew before, and could not tell."""
@@ -123,7 +126,8 @@ class Watching:
                 for watch in self._watches.get(uri, ()):
                     watch.tell(uri, missed=True)
             self.told.add(uri)
-            self._known.add(uri)
+            if uri in self._watches:
+                self._known.add(uri)
             self._settle(uri, None)
 
     def refused(self, uris: Iterable[str], error: PeerError) -> None:

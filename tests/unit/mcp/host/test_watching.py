@@ -294,8 +294,8 @@ async def test_a_watch_ends_with_its_servers(
 async def test_a_watcher_that_is_cancelled_while_it_waits_leaves_nothing(
     managed: MakeManager, registry: Registry, revisions: tuple[str, ...]
 ) -> None:
-    """The next one begins anew."""
-    server = watchable(revisions)
+    """Nobody watches then, and nothing goes on when its server is closed."""
+    before, server = Belongings.now(), watchable(revisions)
     manager = managed({"s": server})
     await manager.start(registry)
     server.on(LISTEN, nth=1).on(SUBSCRIBE, nth=1)
@@ -304,6 +304,9 @@ async def test_a_watcher_that_is_cancelled_while_it_waits_leaves_nothing(
     entering.cancel()
     with pytest.raises(asyncio.CancelledError):
         await entering
+    assert manager.offerings("s").watching.uris == ()
+    await manager.close()
+    assert not await left_since(before)
 
 
 async def test_too_many_are_refused_and_too_much_news_is_one_update(
