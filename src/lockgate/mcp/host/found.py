@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from lockgate.errors import PeerError
+import msgspec
+
+from lockgate.errors import LocalError, PeerError
 from lockgate.mcp.client.pages import Listed
+from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.status import in_brief
+from lockgate.mcp.protocol.profile import ServerProfile
 
 T = TypeVar("T")
-S = TypeVar("S")
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +53,60 @@ class Found(Generic[T]):
 
 
 async def from_all(
-    servers: Sequence[str],
-    ask: Callable[[str], Awaitable[tuple[Listed[S], bool]]],
-    named: Callable[[str, S], T],
+    manager: Manager | None,
+    server: str | None,
+    capability: str,
+    ask: Callable[[Offerings], Awaitable[Listed[S]]],
+    kind: Callable[..., T],
 ) -> Found[T]:
-    """Ask every server at the same time; `ask` gives what one lists, and whether it has any such
-    thing at all. Each is bounded by its own request timeout."""
-    answers = await asyncio.gather(*(_one(ask(server)) for server in servers))
+    """Ask `server`, or with None all servers at the same time, each bounded by its own request
+    timeout; one that does not declare `capability` has none of the things.
+
+    `kind` makes what is returned of one entry: it takes its fields, and the `server` whose it is.
+    Raises `LocalError` for a name that no server has.
+    """
+    servers = servers_of(manager, server)
+    answers = await asyncio.gather(*(_one(the(manager).offerings(s), ask) for s in servers))
     entries: list[T] = []
     failed: dict[str, str] = {}
     without: list[str] = []
     left_out: list[LeftOutEntry] = []
     remarks: list[str] = []
-    for server, answer in zip(servers, answers, strict=True):
+    for name, answer in zip(servers, answers, strict=True):
         if isinstance(answer, PeerError):
-            why = str(answer).removeprefix(f"{server} ").removeprefix("is not there: ")
-            failed[server] = in_brief(why)
+            why = str(answer).removeprefix(f"{name} ").removeprefix("is not there: ")
+            failed[name] = in_brief(why)
             continue
-        listed, offered = answer
-        if not offered:
-            without.append(server)
-        entries += [named(server, entry) for entry in listed.entries]
-        left_out += [LeftOutEntry(server, out.tool, out.reason) for out in listed.left_out]
-        remarks += [f"{server}: {remark}" for remark in listed.remarks]
+        listed, profile = answer
+        if not profile.can(capability):
+            without.append(name)
+        entries += [kind(server=name, **msgspec.structs.asdict(entry)) for entry in listed.entries]
+        left_out += [LeftOutEntry(name, out.tool, out.reason) for out in listed.left_out]
+        remarks += [f"{name}: {remark}" for remark in listed.remarks]
     return Found(tuple(entries), failed, tuple(without), tuple(left_out), tuple(remarks))
 
 
-async def _one(asked: Awaitable[S]) -> S | PeerError:
+async def _one(
+    offerings: Offerings, ask: Callable[[Offerings], Awaitable[Listed[S]]]
+) -> tuple[Listed[S], ServerProfile] | PeerError:
     try:
-        return await asked
+        # Of the session that is asked: it may be lost by the time that it has answered.
+        profile = offerings.session.profile
+        return await ask(offerings), profile
     except PeerError as error:
         return error
+
+
+def the(manager: Manager | None) -> Manager:
+    """The manager. Raises `LocalError` if there is none."""
+    if manager is None:
+        raise LocalError("no MCP servers are configured")
+    return manager
+
+
+def servers_of(manager: Manager | None, server: str | None) -> tuple[str, ...]:
+    """The servers that are meant. Raises `LocalError` for a name that none has."""
+    if server is not None:
+        the(manager).offerings(server)
+        return (server,)
+    return () if manager is None else tuple(s.name for s in manager.configured)

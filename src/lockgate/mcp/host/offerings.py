@@ -41,8 +41,9 @@ from lockgate.mcp.protocol.resources import (
 
 T = TypeVar("T")
 
-LARGEST_KEPT: Final = 1_000_000
-"""Characters of one resource that is kept; a larger one is read each time."""
+LARGEST_KEPT: Final = 100_000
+"""Characters of one resource that is kept; a larger one is read each time. With `MAX_KEPT` of them
+it bounds what a server can have kept here."""
 
 
 class Offerings:
@@ -114,8 +115,8 @@ class Offerings:
 
         async def ask() -> tuple[ReadResult, float]:
             reading = await client.read(uri, timeout=timeout, occasion=occasion, bound=bound)
-            small = _size(reading.result) <= LARGEST_KEPT
-            return reading.result, reading.ttl if small else 0.0
+            kept = reading.ttl > 0 and _size(reading.result) <= LARGEST_KEPT
+            return reading.result, reading.ttl if kept else 0.0
 
         return await self._kept.through((READ_RESOURCE, uri), ask)
 
@@ -171,8 +172,10 @@ def _concerned(key: Key, uri: object) -> bool:
 
 
 def _size(result: ReadResult) -> int:
+    """Characters of it, all that came with it included."""
     return sum(
-        len(content.text or content.blob or "")
-        for content in result.contents
-        if isinstance(content, EmbeddedResource)
+        len(one.text or one.blob or "") + len(repr((one.uri, one.annotations, one.meta)))
+        if isinstance(one, EmbeddedResource)
+        else len(repr(one.raw))
+        for one in result.contents
     )

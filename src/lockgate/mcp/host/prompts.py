@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
-from lockgate.mcp.client.pages import Listed
+from lockgate.mcp.client.prompts import PROMPTS
 from lockgate.mcp.client.services import Occasion
-from lockgate.mcp.host.found import Found, from_all
+from lockgate.mcp.host.found import Found, from_all, the
 from lockgate.mcp.host.manager import Manager
-from lockgate.mcp.host.resources import must_be_text, must_be_time, servers_of, the
+from lockgate.mcp.host.offerings import Offerings
+from lockgate.mcp.host.resources import must_be_text, must_be_time
 from lockgate.mcp.protocol.completion import Completed
 from lockgate.mcp.protocol.prompts import ListedPrompt, PromptResult
 
@@ -41,16 +40,7 @@ class Prompts:
         A server that fails is in `failed` of what is returned, and raises nothing. Raises
         `LocalError` for a name that no server has.
         """
-
-        async def ask(name: str) -> tuple[Listed[ListedPrompt], bool]:
-            offerings = the(self._manager).offerings(name)
-            return await offerings.prompts(), offerings.session.profile.can("prompts")
-
-        return await from_all(
-            servers_of(self._manager, server),
-            ask,
-            lambda name, entry: Prompt(server=name, **msgspec.structs.asdict(entry)),
-        )
+        return await from_all(self._manager, server, PROMPTS, Offerings.prompts, Prompt)
 
     async def get(
         self,

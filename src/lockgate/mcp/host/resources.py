@@ -10,14 +10,13 @@ import math
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
-import msgspec
-
 from lockgate.errors import LocalError
-from lockgate.mcp.client.pages import Listed
+from lockgate.mcp.client.resources import RESOURCES
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.standing import Bound
-from lockgate.mcp.host.found import Found, from_all
+from lockgate.mcp.host.found import Found, from_all, the
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.watch import Watch
 from lockgate.mcp.protocol.completion import Completed
 from lockgate.mcp.protocol.resources import ListedResource, ListedTemplate, ReadResult
@@ -52,29 +51,12 @@ class Resources:
         A server that fails is in `failed` of what is returned, and raises nothing. Raises
         `LocalError` for a name that no server has.
         """
-
-        async def ask(name: str) -> tuple[Listed[ListedResource], bool]:
-            offerings = the(self._manager).offerings(name)
-            return await offerings.resources(), offerings.session.profile.can("resources")
-
-        return await from_all(
-            servers_of(self._manager, server),
-            ask,
-            lambda name, entry: Resource(server=name, **msgspec.structs.asdict(entry)),
-        )
+        return await from_all(self._manager, server, RESOURCES, Offerings.resources, Resource)
 
     async def templates(self, server: str | None = None) -> Found[ResourceTemplate]:
         """The same for templates; `expand` of each makes the URI of a resource."""
-
-        async def ask(name: str) -> tuple[Listed[ListedTemplate], bool]:
-            offerings = the(self._manager).offerings(name)
-            return await offerings.templates(), offerings.session.profile.can("resources")
-
-        return await from_all(
-            servers_of(self._manager, server),
-            ask,
-            lambda name, entry: ResourceTemplate(server=name, **msgspec.structs.asdict(entry)),
-        )
+        ask = Offerings.templates
+        return await from_all(self._manager, server, RESOURCES, ask, ResourceTemplate)
 
     async def read(
         self,
@@ -149,18 +131,3 @@ def must_be_time(timeout: object) -> None:
         isinstance(timeout, numbers) and not isinstance(timeout, bool) and 0 < timeout < math.inf
     ):
         raise LocalError("timeout must be a number of seconds over 0; None is the server's own")
-
-
-def the(manager: Manager | None) -> Manager:
-    """The manager. Raises `LocalError` if there is none."""
-    if manager is None:
-        raise LocalError("no MCP servers are configured")
-    return manager
-
-
-def servers_of(manager: Manager | None, server: str | None) -> tuple[str, ...]:
-    """The servers that are meant. Raises `LocalError` for a name that none has."""
-    if server is not None:
-        the(manager).offerings(server)
-        return (server,)
-    return () if manager is None else tuple(s.name for s in manager.configured)

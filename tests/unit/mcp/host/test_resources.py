@@ -10,6 +10,7 @@ import pytest
 
 from lockgate.errors import Fault, LocalError, PeerError
 from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.offerings import LARGEST_KEPT
 from lockgate.mcp.host.prompts import Prompts
 from lockgate.mcp.host.resources import Resources
 from lockgate.testing.heard_events import HeardEvents
@@ -146,6 +147,29 @@ async def test_what_a_server_says_is_good_is_not_asked_for_again(
     now[0] = 61.0
     assert await all_of_it() == [2, 2, 3, 2]
     assert len(server.heard("prompts/get")) == 3
+
+
+@pytest.mark.req("S3-19")
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"uri": "x:1", "text": "t" * LARGEST_KEPT},
+        {"uri": "x:1", "text": "t", "_meta": {"much": "t" * LARGEST_KEPT}},
+        {"much": "t" * LARGEST_KEPT},
+    ],
+    ids=["text", "beside-it", "malformed"],
+)
+async def test_what_is_large_is_not_kept(
+    managed: MakeManager, registry: Registry, content: dict[str, Any]
+) -> None:
+    """Wherever it stands: a server does not say how much memory is used for it."""
+    read = {"contents": [content], "ttlMs": 60_000, "resultType": "complete"}
+    server = able("a").on("resources/read", Answer(result=read))
+    manager = managed({"a": server})
+    await manager.start(registry)
+    for _ in range(2):
+        await Resources(manager).read("a", "x:1")
+    assert len(server.heard("resources/read")) == 2
 
 
 @pytest.mark.req("S3-19")
