@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import threading
-from collections.abc import Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,6 +61,14 @@ class _LoopThread:
             future.cancel()
             raise
 
+    def begin(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The same for what has to be begun there, too."""
+
+        async def begun() -> T:
+            return await work()
+
+        return self.wait(begun())
+
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -110,26 +118,17 @@ class SyncResources:
     def list(self, server: str | None = None) -> Found[Resource]:
         """See `Resources.list`."""
 
-        async def work() -> Found[Resource]:
-            return await self._gate.resources.list(server)
-
-        return self._loop.wait(work())
+        return self._loop.begin(lambda: self._gate.resources.list(server))
 
     def templates(self, server: str | None = None) -> Found[ResourceTemplate]:
         """See `Resources.templates`."""
 
-        async def work() -> Found[ResourceTemplate]:
-            return await self._gate.resources.templates(server)
-
-        return self._loop.wait(work())
+        return self._loop.begin(lambda: self._gate.resources.templates(server))
 
     def read(self, server: str, uri: str, *, timeout: float | None = None) -> ReadResult:
         """See `Resources.read`."""
 
-        async def work() -> ReadResult:
-            return await self._gate.resources.read(server, uri, timeout=timeout)
-
-        return self._loop.wait(work())
+        return self._loop.begin(lambda: self._gate.resources.read(server, uri, timeout=timeout))
 
     def complete(
         self,
@@ -141,10 +140,9 @@ class SyncResources:
     ) -> Completed:
         """See `Resources.complete`."""
 
-        async def work() -> Completed:
-            return await self._gate.resources.complete(server, template, variable, value, context)
-
-        return self._loop.wait(work())
+        return self._loop.begin(
+            lambda: self._gate.resources.complete(server, template, variable, value, context)
+        )
 
 
 class SyncPrompts:
@@ -157,10 +155,7 @@ class SyncPrompts:
     def list(self, server: str | None = None) -> Found[Prompt]:
         """See `Prompts.list`."""
 
-        async def work() -> Found[Prompt]:
-            return await self._gate.prompts.list(server)
-
-        return self._loop.wait(work())
+        return self._loop.begin(lambda: self._gate.prompts.list(server))
 
     def get(
         self,
@@ -172,10 +167,9 @@ class SyncPrompts:
     ) -> PromptResult:
         """See `Prompts.get`."""
 
-        async def work() -> PromptResult:
-            return await self._gate.prompts.get(server, name, arguments, timeout=timeout)
-
-        return self._loop.wait(work())
+        return self._loop.begin(
+            lambda: self._gate.prompts.get(server, name, arguments, timeout=timeout)
+        )
 
     def complete(
         self,
@@ -187,10 +181,9 @@ class SyncPrompts:
     ) -> Completed:
         """See `Prompts.complete`."""
 
-        async def work() -> Completed:
-            return await self._gate.prompts.complete(server, name, argument, value, context)
-
-        return self._loop.wait(work())
+        return self._loop.begin(
+            lambda: self._gate.prompts.complete(server, name, argument, value, context)
+        )
 
 
 class SyncGate:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -21,6 +21,8 @@ from lockgate.mcp.host.found import Found
 from lockgate.mcp.protocol.completion import Completed
 from lockgate.settings.findings import spelling_hint
 from lockgate.showing import visible, visible_error
+
+T = TypeVar("T")
 
 _NOT_THERE: Final = frozenset({Fault.NOT_CONNECTED, Fault.NOT_STARTED, Fault.CLOSED})
 
@@ -46,6 +48,34 @@ async def asked(config: Path | None, server: str | None) -> AsyncGenerator[Gate]
         names = ", ".join(settings.name for settings in gate.config.servers)
         with Progress(f"waiting for {names} ..."):
             yield gate
+
+
+async def listing(
+    found_by: Callable[[Gate], Awaitable[Found[T]]],
+    *,
+    of: str | None,
+    config: Path | None,
+    what: str,
+    key: str,
+    data: Callable[[T], Mapping[str, Any]],
+    show: Callable[[Sequence[T]], None],
+    as_json: bool,
+) -> int:
+    """List things of one server, or with None of all. Returns the exit code.
+
+    `what` is what they are in words, `key` in JSON, where `data` is one of them; `show` prints all
+    that there are.
+    """
+    try:
+        async with asked(config, of) as gate:
+            found = await found_by(gate)
+    except PeerError as error:
+        return ending(error)
+    if as_json:
+        print_json({key: [data(one) for one in found], **_others_data(found)})
+    elif found.entries:
+        show(found.entries)
+    return _tell_others(found, what, of)
 
 
 def ending(error: PeerError) -> Exit:
@@ -100,7 +130,7 @@ def print_suggestions(found: Completed, *, as_json: bool) -> int:
     return Exit.DONE
 
 
-def tell_others(found: Found[Any], what: str, server: str | None) -> int:
+def _tell_others(found: Found[Any], what: str, server: str | None) -> int:
     """Say what is not in the list, and why; what the command ends with."""
     for name, reason in found.failed.items():
         click.echo(f"{name}: not available: {visible(reason)}", err=True)
@@ -118,7 +148,7 @@ def tell_others(found: Found[Any], what: str, server: str | None) -> int:
     return Exit.FAILED if server is not None and found.failed else Exit.DONE
 
 
-def others_data(found: Found[Any]) -> dict[str, Any]:
+def _others_data(found: Found[Any]) -> dict[str, Any]:
     """The same for programs."""
     return {
         "failed": dict(found.failed),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,20 +49,18 @@ def list_prompts(server: str | None, config: Path | None, as_json: bool) -> int:
     from lockgate.cli.opening import run_async
 
     async def work() -> int:
-        from lockgate.cli.offered import asked, ending, others_data, tell_others
-        from lockgate.errors import PeerError
+        from lockgate.cli.offered import listing
 
-        try:
-            async with asked(config, server) as gate:
-                found = await gate.prompts.list(server)
-        except PeerError as error:
-            return ending(error)
-        if as_json:
-            entries = [_data(prompt) for prompt in found]
-            print_json({"prompts": entries, **others_data(found)})
-        elif found.entries:
-            _print_list(found)
-        return tell_others(found, "prompts", server)
+        return await listing(
+            lambda gate: gate.prompts.list(server),
+            of=server,
+            config=config,
+            what="prompts",
+            key="prompts",
+            data=_data,
+            show=_print_list,
+            as_json=as_json,
+        )
 
     return run_async(work)
 
@@ -149,7 +147,7 @@ def _check(prompt: Prompt, given: dict[str, str], complete: str | None) -> None:
         raise click.UsageError("\n".join(["the prompt needs more arguments:", *lines]))
 
 
-def _print_list(prompts: Iterable[Prompt]) -> None:
+def _print_list(prompts: Sequence[Prompt]) -> None:
     from lockgate.cli.listing import print_folded
 
     rows = [

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lockgate.cli.options import config_option, json_option, print_json
+from lockgate.cli.options import config_option, json_option
+
+if TYPE_CHECKING:
+    from lockgate.mcp.host.resources import Resource, ResourceTemplate
 
 
 @click.group("resources", no_args_is_help=True)
@@ -46,44 +51,18 @@ def list_resources(server: str | None, config: Path | None, as_json: bool) -> in
     from lockgate.cli.opening import run_async
 
     async def work() -> int:
-        from lockgate.cli.offered import asked, ending, known, others_data, tell_others
-        from lockgate.errors import PeerError
+        from lockgate.cli.offered import listing
 
-        try:
-            async with asked(config, server) as gate:
-                found = await gate.resources.list(server)
-        except PeerError as error:
-            return ending(error)
-        if as_json:
-            entries = [
-                {"server": one.server, "uri": one.uri, "name": one.name}
-                | known(
-                    {
-                        "title": one.title,
-                        "description": one.description,
-                        "mimeType": one.mime_type,
-                        "size": one.size,
-                        "annotations": one.annotations,
-                    }
-                )
-                for one in found
-            ]
-            print_json({"resources": entries, **others_data(found)})
-        elif found.entries:
-            from lockgate.cli.table import print_table
-
-            rows = [
-                (
-                    one.uri,
-                    one.server,
-                    _cut(one.mime_type or "-"),
-                    "-" if one.size is None else f"{one.size:,}",
-                    _cut(one.title or one.name),
-                )
-                for one in found
-            ]
-            print_table(("URI", "SERVER", "TYPE", "SIZE", "NAME"), rows)
-        return tell_others(found, "resources", server)
+        return await listing(
+            lambda gate: gate.resources.list(server),
+            of=server,
+            config=config,
+            what="resources",
+            key="resources",
+            data=lambda one: _data(one, uri=one.uri, size=one.size),
+            show=_print_resources,
+            as_json=as_json,
+        )
 
     return run_async(work)
 
@@ -106,42 +85,18 @@ def templates(server: str | None, config: Path | None, as_json: bool) -> int:
     from lockgate.cli.opening import run_async
 
     async def work() -> int:
-        from lockgate.cli.offered import asked, ending, known, others_data, tell_others
-        from lockgate.errors import PeerError
+        from lockgate.cli.offered import listing
 
-        try:
-            async with asked(config, server) as gate:
-                found = await gate.resources.templates(server)
-        except PeerError as error:
-            return ending(error)
-        if as_json:
-            entries = [
-                {
-                    "server": one.server,
-                    "uriTemplate": one.template,
-                    "variables": list(one.variables),
-                    "name": one.name,
-                }
-                | known(
-                    {
-                        "title": one.title,
-                        "description": one.description,
-                        "mimeType": one.mime_type,
-                        "annotations": one.annotations,
-                    }
-                )
-                for one in found
-            ]
-            print_json({"templates": entries, **others_data(found)})
-        elif found.entries:
-            from lockgate.cli.table import print_table
-
-            rows = [
-                (one.template, one.server, _cut(one.mime_type or "-"), _cut(one.title or one.name))
-                for one in found
-            ]
-            print_table(("TEMPLATE", "SERVER", "TYPE", "NAME"), rows)
-        return tell_others(found, "resource templates", server)
+        return await listing(
+            lambda gate: gate.resources.templates(server),
+            of=server,
+            config=config,
+            what="resource templates",
+            key="templates",
+            data=lambda one: _data(one, uriTemplate=one.template, variables=[*one.variables]),
+            show=_print_templates,
+            as_json=as_json,
+        )
 
     return run_async(work)
 
@@ -244,6 +199,45 @@ def _target(uri: str, given: dict[str, str], complete: str | None) -> str:
         return template.expand(given)
     except (BadTemplate, BadValue) as problem:
         raise click.UsageError(f"the URI can not be made: {problem}") from None
+
+
+def _data(one: Resource | ResourceTemplate, **own: object) -> dict[str, object]:
+    """One of them for programs; `own` is what the others do not have."""
+    from lockgate.cli.offered import known
+
+    more = {
+        "title": one.title,
+        "description": one.description,
+        "mimeType": one.mime_type,
+        "annotations": one.annotations,
+    }
+    return {"server": one.server, **known(own), "name": one.name, **known(more)}
+
+
+def _print_resources(found: Sequence[Resource]) -> None:
+    from lockgate.cli.table import print_table
+
+    rows = [
+        (
+            one.uri,
+            one.server,
+            _cut(one.mime_type or "-"),
+            "-" if one.size is None else f"{one.size:,}",
+            _cut(one.title or one.name),
+        )
+        for one in found
+    ]
+    print_table(("URI", "SERVER", "TYPE", "SIZE", "NAME"), rows)
+
+
+def _print_templates(found: Sequence[ResourceTemplate]) -> None:
+    from lockgate.cli.table import print_table
+
+    rows = [
+        (one.template, one.server, _cut(one.mime_type or "-"), _cut(one.title or one.name))
+        for one in found
+    ]
+    print_table(("TEMPLATE", "SERVER", "TYPE", "NAME"), rows)
 
 
 def _cut(text: str) -> str:
