@@ -139,17 +139,21 @@ def install() -> None:
         raise SuiteMissing("npm was not found")
     stamp.unlink(missing_ok=True)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [
-            *("npm", "install", "--prefix", str(FOLDER), "--no-package-lock", "--no-audit"),
-            *("--no-fund", "--silent", *packages()),
-        ],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=INSTALL_SECONDS,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [
+                *("npm", "install", "--prefix", str(FOLDER), "--no-package-lock", "--no-audit"),
+                *("--no-fund", "--silent", *packages()),
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        text = f"npm did not install it within {INSTALL_SECONDS} s"
+        raise SuiteMissing(text) from None
     if done.returncode:
         raise SuiteMissing(f"npm could not install it:\n{done.stderr[-2000:]}")
     stamp.write_text(wanted, "utf-8")
