@@ -155,11 +155,11 @@ def _notes(entry: ServerEntry) -> list[str]:
         for variable, value in entry.env.items()
         if looks_secret(variable) and value and not is_reference(value)
     ]
-    if entry.secret_in_url:
-        notes.append(
-            "the url looks as if it held a secret and was written as it is; better write ${NAME}"
-            " there, and set NAME in your environment"
-        )
+    notes += [
+        f"the {key} looks as if it held a secret and was written as it is; better write ${{NAME}}"
+        " there, and set NAME in your environment"
+        for key in entry.secret_addresses
+    ]
     return notes
 
 

@@ -41,9 +41,10 @@ class ServerEntry:
     """One word, or the keys of the section; secrets only as references."""
 
     @property
-    def secret_in_url(self) -> bool:
-        """Whether `url` holds what looks like a secret and no reference."""
-        return self.url is not None and shown_url(self.url) != visible(self.url)
+    def secret_addresses(self) -> tuple[str, ...]:
+        """Which of `url` and `proxy` hold what looks like a secret and no reference."""
+        found = {"url": self.url or "", "proxy": self.proxy or ""}
+        return tuple(key for key, text in found.items() if shown_url(text) != visible(text))
 
     @property
     def secret_arguments(self) -> tuple[int, ...]:

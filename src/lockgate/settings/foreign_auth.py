@@ -21,6 +21,8 @@ Note: TypeAlias = Callable[[str], None]
 Words: TypeAlias = "dict[str, str | tuple[str, ...]]"
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_REFERENCES: Final = re.compile(r"(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
+"""What can be taken over: beside a reference, and as its default, may stand the secret itself."""
 _WELL_KNOWN: Final = re.compile(
     r"/\.well-known/(?:oauth-authorization-server|openid-configuration)"
 )
@@ -85,7 +87,7 @@ def _bearer(
     if not isinstance(auth, str) or auth in ("", "oauth"):
         return None
     token = text(auth.removeprefix("Bearer ").strip())
-    if "${" not in token:
+    if not _REFERENCES.fullmatch(token):
         variable = variable_for(name, "TOKEN")
         note(f"the token in its auth was not copied: set {variable} to it in your environment")
         token = f"${{{variable}}}"
@@ -144,7 +146,7 @@ def _secret(name: str, secret: str, note: Note, *, issued: bool) -> Words:
             " server alone; add clientSecret and issuer to its auth"
         )
         return {}
-    if "${" in secret:
+    if _REFERENCES.fullmatch(secret):
         return {"clientSecret": secret}
     variable = variable_for(name, "CLIENT_SECRET")
     note(f"its client secret was not copied: set {variable} to it in your environment")
@@ -157,9 +159,12 @@ def _issuer(said: Mapping[str, Any], note: Note) -> str | None:
     document = said.get("metadata")
     if not isinstance(document, str) or not document:
         return None
-    parts = urlsplit(document)
+    try:
+        parts = urlsplit(document)
+    except ValueError:
+        raise Unusable("where its authorization server describes itself is no address") from None
     path, count = _WELL_KNOWN.subn("", parts.path)
-    if count != 1 or parts.query:
+    if count != 1 or parts.query or parts.username is not None:
         note("where its authorization server describes itself is not taken over: say issuer")
         return None
     note("its issuer is taken from where its authorization server describes itself")

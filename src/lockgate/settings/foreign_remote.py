@@ -70,7 +70,7 @@ def remote_entry(
         headers=headers,
         auth=foreign_auth(name, server, headers, text, note),
     )
-    if entry.secret_in_url:
+    if entry.secret_addresses:
         note(
             "its url looks as if it held a secret and was copied as it is: better write ${NAME}"
             " there and set NAME in your environment"

@@ -115,6 +115,15 @@ def test_certificates_and_a_proxy(add: Run, folder: Path, environ: dict[str, str
     assert endpoint.proxy == "http://proxy.example:3128"
 
 
+@pytest.mark.parametrize(("user", "told"), [("me:SEKRET", True), ("${WHO}", False)])
+def test_a_password_of_a_proxy_is_told(add: Run, user: str, told: bool) -> None:
+    """It stands in the file then, as one of the address itself would; a reference may."""
+    result = add("--proxy", f"http://{user}@proxy.example:3128")
+    assert result.exit_code == 0, result.output
+    assert ("the proxy looks as if it held a secret" in result.output) is told
+    assert "SEKRET" not in result.output
+
+
 def test_no_proxy_at_all(add: Run, folder: Path, environ: dict[str, str]) -> None:
     """Said as an empty one."""
     assert add("--proxy", "").exit_code == 0

@@ -105,6 +105,21 @@ CLAUDE = {
             {"type": "bearer", "token": "${A_B_TOKEN}"},
             ("the token in its auth was not copied: set A_B_TOKEN",),
         ),
+        (
+            {"auth": "Bearer SEKRET${MORE}"},
+            {"type": "bearer", "token": "${A_B_TOKEN}"},
+            ("the token in its auth was not copied: set A_B_TOKEN",),
+        ),
+        (
+            {"auth": {"issuer": URL, "clientId": "me", "clientSecret": "${OF_ME:-SEKRET}"}},
+            {
+                "type": "oauth",
+                "clientId": "me",
+                "issuer": URL,
+                "clientSecret": "${A_B_CLIENT_SECRET}",
+            },
+            ("its client secret was not copied: set A_B_CLIENT_SECRET",),
+        ),
         ({"auth": "Bearer ${TOKEN}"}, {"type": "bearer", "token": "${TOKEN}"}, ()),
         (
             {"oauth": {}, "headers": {"authorization": "Bearer ${TOKEN}"}},
@@ -133,6 +148,16 @@ def test_what_makes_no_sense_is_told(tmp_path: Path, auth: Any) -> None:
     found = one(tmp_path, oauth=auth)
     assert found.entry is None
     assert "nothing that lockgate knows" in found.notes[0]
+
+
+@pytest.mark.parametrize("auth", ["https://[as", "https://me:SEKRET@as.example"])
+def test_an_issuer_that_can_not_be_taken_over_is_told(tmp_path: Path, auth: str) -> None:
+    """An address that is none, and one with a password in it; nothing of that comes along."""
+    url = f"{auth}/.well-known/openid-configuration"
+    found = one(tmp_path, oauth={"authServerMetadataUrl": url})
+    assert found.entry is None or found.entry.auth == "oauth"
+    assert "where its authorization server describes itself" in found.notes[0]
+    assert "SEKRET" not in str(found.notes)
 
 
 CODEX = """
