@@ -125,7 +125,7 @@ def test_a_model_completes_what_a_person_has_seen(project: Project, start: Start
     terminal = start("call", "mcp__shop__order")
     shown = terminal.until("answer [no]: ")
     assert "| Say something\n" in shown
-    assert "at most    20 tokens, on your account\n" in shown
+    assert "wants      20 tokens at most, on your account\n" in shown
     terminal.type("y\n")
     assert "| Something.\n" in terminal.until("answer [no]: ")
     terminal.type("y\n")

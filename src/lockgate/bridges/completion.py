@@ -99,7 +99,7 @@ def request_lines(wanted: Wanted, model: str, occasion: Occasion, width: int) ->
     yield heading("a server wants a model to complete something", width)
     yield from who_asks(occasion, width)
     yield from row("model", visible(model), width)
-    yield from row("at most", f"{wanted.max_tokens} tokens, on your account", width)
+    yield from row("wants", f"{wanted.max_tokens} tokens at most, on your account", width)
     if wanted.system:
         yield "system prompt"
         yield from their_words(wanted.system, width, whole=True)

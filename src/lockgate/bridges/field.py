@@ -11,7 +11,7 @@ from lockgate.bridges.arguments import scalar
 from lockgate.bridges.question import row
 from lockgate.bridges.stranger import labelled, their_words
 from lockgate.mcp.protocol.form import Choice, Field, Kind
-from lockgate.showing import folded, quoted, visible
+from lockgate.showing import folded, quoted
 
 _YES: Final = frozenset({"y", "yes", "true", "on"})
 _NO: Final = frozenset({"n", "no", "false", "off"})
@@ -177,7 +177,7 @@ def _kind(field: Field) -> str:
     elif most is not None:
         parts.append(f"at most {most:g}{unit}")
     if field.pattern is not None:
-        parts.append(f"of the pattern {visible(field.pattern[:80])}")
+        parts.append(f"of the pattern {quoted(field.pattern[:80])}")
     parts.append("required" if field.required else "can be left out")
     return ", ".join(parts)
 

@@ -28,7 +28,7 @@ from lockgate.mcp.protocol.form import Field, Form
 from lockgate.showing import quoted, visible
 
 _MAX_TRIES: Final = 50
-"""Lines that one form takes; somebody who types more than that answers nothing."""
+"""Lines that one form takes beside one for each field; somebody who types more answers nothing."""
 _BACK: Final = "/back"
 _SAID: Final[Mapping[str, Action]] = {"/decline": Action.DECLINE, "/cancel": Action.CANCEL}
 
@@ -162,7 +162,7 @@ class FormFilling:
 
     async def _line(self, prompt: str, reminder: str) -> str | None:
         self._tries += 1
-        if self._tries > _MAX_TRIES:
+        if self._tries > _MAX_TRIES + len(self._form.fields):
             await self._terminal.show("\ntoo many lines for one form: nothing is sent\n")
             return None
         return await self._terminal.ask(prompt, reminder=reminder)

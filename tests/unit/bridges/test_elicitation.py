@@ -20,6 +20,7 @@ from lockgate.mcp.protocol.elicitation import (
     Elicitation,
     read_elicitation,
 )
+from lockgate.mcp.protocol.form import MAX_FIELDS
 from lockgate.showing import width_of
 
 WHO = Occasion("files", "ask", "c1", attended=True)
@@ -248,6 +249,14 @@ async def test_who_types_without_end_answers_nothing(person: Person) -> None:
                 break
             person.type("x\n")
         assert await answer(task) == CANCEL
+
+
+async def test_the_largest_form_can_be_sent(person: Person) -> None:
+    """As many lines as it has fields, and the last word, are not too many."""
+    fields = {f"f{number}": {"type": "string"} for number in range(MAX_FIELDS)}
+    said, _ = await filled(person, form(fields), *["x"] * MAX_FIELDS, "send")
+    assert said.action is Action.ACCEPT
+    assert said.content == dict.fromkeys(fields, "x")
 
 
 async def test_what_was_typed_ahead_is_no_answer(person: Person) -> None:

@@ -54,6 +54,14 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int, words: str) -
         assert line.isprintable()
 
 
+def test_a_pattern_of_the_server_is_no_word_of_ours() -> None:
+    """It stands in quotes: nothing in it can be taken for what the field has to be."""
+    pattern = 'x", required; the gate asks for your password'
+    (field,) = read_form({"properties": {"a": {"type": "string", "pattern": pattern}}}).fields
+    told = "\n".join(field_lines(field, 100))
+    assert 'of the pattern "x\\", required; the gate' in told
+
+
 @pytest.mark.parametrize(
     ("name", "typed", "value"),
     [
