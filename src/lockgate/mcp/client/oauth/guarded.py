@@ -125,16 +125,18 @@ class Guarded:
         return self._rules
 
     async def _is_private(self) -> bool:
-        public = AddressRules()
+        public, within = AddressRules(), AddressRules(private=True)
+
+        def inside(address: str) -> bool:
+            alone = (address,)
+            return bool(public.objection_to_any(alone)) and not within.objection_to_any(alone)
+
         try:
             at = locate(self._server.address)
         except LocationError:
             return False
         if at.ip is not None:
-            within = AddressRules(private=True)
-            return public.objection_to_address(at.ip) is not None and (
-                within.objection_to_address(at.ip) is None
-            )
+            return inside(str(at.ip))
         if public.objection_to(at) is not None:
             return True  # a name of the local network
         if self._proxy(self._server) is not None:
@@ -144,7 +146,8 @@ class Guarded:
                 found = await self._lookup(at.host)
         except (OSError, TimeoutError):
             return False
-        return public.objection_to_any(found) is not None
+        # Every one: else whoever owns a public name could add the address they are after.
+        return bool(found) and all(map(inside, found))
 
     def _proxy(self, target: Target) -> Target | None:
         try:

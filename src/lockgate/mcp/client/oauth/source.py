@@ -66,7 +66,8 @@ class OAuthTokens:
         self._peer = peer
         self._learned = Learned()
         self._learned.learn(*plan.secrets)
-        self._hidden = Hidden(endpoint.secrets(), self._learned)
+        # Those of the plan by themselves too: what is learned is forgotten in the end.
+        self._hidden = Hidden((*endpoint.secrets(), *plan.secrets), self._learned)
         self._getting = Getting(
             endpoint,
             plan,

@@ -82,6 +82,15 @@ async def test_a_server_inside_may_lead_inside(host: str) -> None:
             await asked.ask("GET", "http://169.254.169.254/latest")
 
 
+@pytest.mark.parametrize("more", ["10.1.2.3", "127.0.0.1"])
+async def test_a_server_that_is_inside_too_leads_nowhere_inside(more: str) -> None:
+    """Whoever owns a public name can add an address of a private network to it."""
+    lookup = ScriptedLookup()
+    lookup.on("mcp.example.com", (PUBLIC, more))
+    with pytest.raises(OAuthTrouble, match="loopback"):
+        await guarded("http://mcp.example.com/mcp", lookup).examined("http://127.0.0.1/token")
+
+
 async def test_what_the_operator_wrote_is_not_examined() -> None:
     """An issuer on a private address, named in the configuration of a public server; its
     neighbours are."""

@@ -7,6 +7,7 @@ import pytest
 from lockgate.errors import PeerError
 from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
 from lockgate.mcp.transport.tokens import Challenge
+from lockgate.process.hidden import REMEMBERED
 from lockgate.testing.oauth_bench import OAuthBench
 
 REFUSED = Challenge(401, "Bearer", None)
@@ -76,3 +77,13 @@ async def test_a_secret_at_the_end_of_what_is_told_is_hidden(bench: OAuthBench) 
         with pytest.raises(PeerError) as raised:
             await tokens.challenged(REFUSED)
         assert SECRET[:4] not in str(raised.value)
+
+
+async def test_what_the_operator_wrote_is_hidden_for_ever(bench: OAuthBench) -> None:
+    """However many tokens were got since."""
+    tokens = bench.tokens(OAuthPlan(ClientCredentials("x", SECRET), issuer=bench.server.issuer))
+    tokens.learned.learn(*(f"token-{number:03}" for number in range(REMEMBERED)))
+    bench.server.resource = {"authorization_servers": [f"https://as.example/{SECRET}"]}
+    with pytest.raises(PeerError, match="names the authorization server") as raised:
+        await tokens.challenged(REFUSED)
+    assert SECRET not in str(raised.value)
