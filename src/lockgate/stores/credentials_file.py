@@ -101,7 +101,8 @@ class CredentialsFile:
     def read(self) -> tuple[Login, ...]:
         """Every login. Raises `ConfigError` for a file that can not be used."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            # Not waiting for whoever writes, where it is a pipe.
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError:
             return ()
         except OSError as error:

@@ -56,6 +56,16 @@ async def test_only_its_owner_reads_the_file(make: MakeStore, tmp_path: Path) ->
     assert {stat.S_IMODE(path.stat().st_mode) for path in locks} == {0o600}
 
 
+async def test_a_pipe_is_no_file_of_logins(make: MakeStore) -> None:
+    """It is refused, and not waited for."""
+    store = make(kept_in="file")
+    store.path.parent.mkdir(parents=True)
+    os.mkfifo(store.path, 0o600)
+    async with asyncio.timeout(5):
+        with pytest.raises(ConfigError, match="is no file"):
+            await store.load(PLACE)
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666, 0o620])
 async def test_a_file_that_others_can_reach_is_refused(make: MakeStore, mode: int) -> None:
     """To read and to write; the error says what to do, and nothing of what is in it."""
