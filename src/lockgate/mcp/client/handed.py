@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from lockgate.errors import Fate, Fault, LockgateError, PeerError, Phase
 from lockgate.mcp.transport.tokens import Challenge
@@ -16,6 +17,8 @@ TokenFunction: TypeAlias = Callable[[Challenge | None], Awaitable[str | None]]
 Asked before the first request with None, and with the refusal each time a server refuses what was
 sent. It may take as long as a request may; what it raises fails the call, which was not sent.
 """
+
+_SENDABLE: Final = re.compile(r"[\t\x20-\x7e]+")
 
 
 class HandedTokens:
@@ -59,6 +62,8 @@ class HandedTokens:
             raise self._failed(f"failed ({type(error).__name__})") from error
         if value is not None and not (isinstance(value, str) and value.strip()):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may return anything
             raise self._failed("returned neither a text nor None")
+        if value is not None and not _SENDABLE.fullmatch(value):
+            raise self._failed("returned what no header can hold, such as a line end")
         self._value, self._asked = value, True
         if value is not None:
             self.learned.learn(value, value.partition(" ")[2])

@@ -143,6 +143,16 @@ async def test_what_is_no_value_is_told(value: object) -> None:
         await tokens.authorization()
 
 
+@pytest.mark.parametrize("value", ["Bearer a\n", "Bearer a\r\nX: y", "Bearer \0", "Bearer 열쇠"])
+async def test_what_no_header_can_hold_is_not_sent(value: str) -> None:
+    """It is told without the value, as what it is: nobody could be authorized by it."""
+    tokens = HandedTokens(Program(value), peer="far")
+    with pytest.raises(PeerError, match="no header can hold") as raised:
+        await tokens.authorization()
+    assert value not in str(raised.value)
+    assert (raised.value.fault, raised.value.fate) == (Fault.UNAUTHORIZED, Fate.NOT_SENT)
+
+
 async def test_what_it_raises_is_told_by_its_kind() -> None:
     """Its text may hold what it got; an error of ours is one already. Later it may work."""
     program = Program(RuntimeError("SEKRET"), ConfigError("no"), "Bearer good")
