@@ -192,6 +192,7 @@ class TaskCall:
                     return task
                 why = "it is another task"
             if tried >= TRIES or self._clock() + after >= self._due:
+                self._dismiss()
                 raise self._lost(fault, why)
             await self._following.pause(after, self._never)
 
