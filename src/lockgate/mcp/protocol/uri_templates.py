@@ -20,6 +20,7 @@ Value: TypeAlias = str | Sequence[str] | Mapping[str, str]
 MAX_TEMPLATE: Final = 8_192
 """Characters of a template that are read."""
 MAX_VARIABLES: Final = 256
+"""Places for a value, whichever variable they are for: each is written out."""
 MAX_URI: Final = 65_536
 """Characters that an expansion may have."""
 
@@ -122,7 +123,7 @@ class UriTemplate:
             parts.append(_expression(text[opening + 1 : closing], opening))
             at = closing + 1
         template = cls(text, tuple(parts))
-        if len(template.names) > MAX_VARIABLES:
+        if sum(len(p.variables) for p in parts if not isinstance(p, str)) > MAX_VARIABLES:
             raise BadTemplate(f"more than {MAX_VARIABLES} variables")
         return template
 
@@ -156,7 +157,7 @@ class UriTemplate:
         path: list[str] = []
         bare: list[str] = []
         """The path as the template alone makes it, something harmless in place of each value."""
-        in_path = True
+        in_path, size = True, 0
         for part in self._parts:
             if isinstance(part, str):
                 text = plain = part
@@ -164,6 +165,9 @@ class UriTemplate:
                 text, plain = _expanded(part, values), f"{part.operator.first}x"
                 in_path = in_path and part.operator.in_path
             made.append(text)
+            size += len(text)
+            if size > MAX_URI:
+                raise BadValue(f"the values make a URI of more than {MAX_URI} characters")
             if in_path and isinstance(part, str) and (end := re.search(r"[?#]", part)):
                 path.append(part[: end.start()])
                 bare.append(part[: end.start()])
@@ -171,11 +175,8 @@ class UriTemplate:
             elif in_path:
                 path.append(text)
                 bare.append(plain)
-        uri = "".join(made)
-        if len(uri) > MAX_URI:
-            raise BadValue(f"the values make a URI of more than {MAX_URI} characters")
         self._check(path, bare)
-        return uri
+        return "".join(made)
 
     def _check(self, path: list[str], bare: list[str]) -> None:
         """Raise `BadValue` if values add steps, or control characters, to a path."""

@@ -111,6 +111,7 @@ def test_the_examples_of_the_rfc(template: str, uri: str) -> None:
         ("\ud800{x}", "surrogate"),
         ("x" * (MAX_TEMPLATE + 1), "longer than"),
         ("".join(f"{{v{n}}}" for n in range(MAX_VARIABLES + 1)), "more than 256 variables"),
+        (f"{{{'x*,' * MAX_VARIABLES}x}}", "more than 256 variables"),
     ],
 )
 def test_what_is_no_template_is_refused(template: str, why: str) -> None:
