@@ -16,15 +16,9 @@ from mcp_types import CallToolResult
 from pydantic import ValidationError
 
 from lockgate.cli.results import result_data
-from lockgate.mcp.client.connect import connect
 from lockgate.mcp.client.tools import ToolClient
 from lockgate.mcp.endpoint import HttpEndpoint, SseEndpoint, StdioEndpoint
 from lockgate.mcp.protocol.eras import Era
-from lockgate.mcp.protocol.outgoing import ClientIdentity
-from lockgate.mcp.transport.base import Transport
-from lockgate.mcp.transport.legacy_sse import LegacySseTransport
-from lockgate.mcp.transport.stdio import StdioTransport
-from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
 from lockgate.testing.fleet import Fleet
 from lockgate.tools.result import ErrorKind
 
@@ -50,24 +44,16 @@ class Seen:
 
 async def by_lockgate(endpoint: Endpoint, era: Era, calls: Sequence[Call], home: Path) -> Seen:
     """Listed by the client, called down the whole road: rules, schema, gate and records."""
-    session = await connect(
-        _transport(endpoint),
-        peer="oracle",
-        client=ClientIdentity("test", "1"),
-        eras={"oracle": era},
-    )
-    try:
-        listed = await ToolClient(session).list()
-    finally:
-        await session.close()
-    assert listed.left_out == ()
     answers: list[Any] = []
     async with Fleet(home) as fleet:
         fleet.add("oracle", endpoint, request_timeout=30)
         report = await fleet.start(eras={"oracle": era})
         assert report.failed == (), report.errors
-        assert report.servers[0].era == session.revision.era.value
         assert fleet.manager is not None
+        session = fleet.manager.offerings("oracle").session
+        assert report.servers[0].era == session.revision.era.value
+        listed = await ToolClient(session).list()
+        assert listed.left_out == ()
         for name, arguments in calls:
             result = await fleet.call(f"mcp__oracle__{name}", **arguments)
             data = result_data(result)
@@ -130,14 +116,6 @@ async def by_sdk(endpoint: Endpoint, era: Era, calls: Sequence[Call]) -> Seen:
 
 def _plain(model: Any) -> Any:
     return json.loads(model.model_dump_json(by_alias=True, exclude_unset=True))
-
-
-def _transport(endpoint: Endpoint) -> Transport:
-    if isinstance(endpoint, SseEndpoint):
-        return LegacySseTransport(endpoint, peer="oracle", environ={})
-    if isinstance(endpoint, HttpEndpoint):
-        return StreamableHttpTransport(endpoint, peer="oracle", environ={})
-    return StdioTransport(endpoint, peer="oracle", environ=os.environ)
 
 
 @asynccontextmanager
