@@ -126,9 +126,11 @@ class CredentialsFile:
         except OSError as error:
             raise self._unusable(f"can not be written: {_reason(error)}") from None
         with self._alone():
-            logins = change(self.read())
+            data = msgspec.json.encode(_Document(FORMAT, change(self.read())))
+            if len(data) > MAX_BYTES:  # written, it could not be read any more
+                raise self._unusable("would be too large", "log out of servers you do not use")
             try:
-                self._replace(msgspec.json.encode(_Document(FORMAT, logins)))
+                self._replace(data)
             except OSError as error:
                 raise self._unusable(f"can not be written: {_reason(error)}") from None
 

@@ -14,6 +14,7 @@ import pytest
 
 from lockgate.errors import ConfigError
 from lockgate.mcp.client.oauth.store import Credentials, Place
+from lockgate.stores.credentials_file import MAX_BYTES
 from lockgate.testing.keyring import SECRET_WORDS, MakeStore, some_credentials
 
 PLACE = Place("crm", "https://x.example/mcp")
@@ -54,6 +55,15 @@ async def test_only_its_owner_reads_the_file(make: MakeStore, tmp_path: Path) ->
     assert stat.S_IMODE(make().path.parent.stat().st_mode) == 0o700
     locks = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in locks} == {0o600}
+
+
+async def test_what_is_too_large_to_be_read_is_not_written(make: MakeStore) -> None:
+    """The logins that are there stay."""
+    store = make(kept_in="file")
+    await store.save(PLACE, some_credentials())
+    with pytest.raises(ConfigError, match="would be too large"):
+        await store.save(OTHER_NAME, Credentials(wanted="x" * MAX_BYTES))
+    assert await store.load(PLACE) == some_credentials()
 
 
 async def test_a_pipe_is_no_file_of_logins(make: MakeStore) -> None:

@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 EARLY: Final = 30.0
 """Seconds before their end in which tokens are renewed; of short-lived ones a tenth of their
 life."""
+MOST_WANTED: Final = 4096
+"""Characters of scopes that are kept for the next log-in: a server may name others each time."""
 NOTHING: Final = Challenge(401, "", None)
 """A refusal that says nothing."""
 _PING: Final = b'{"jsonrpc":"2.0","id":0,"method":"ping"}'
@@ -145,7 +147,8 @@ class Getting:
             text = "it wants a scope that it does not name: set auth.scopes of this server"
             return OAuthTrouble(text, Need.PERSON)
         wanted = joined(granted or "", held.wanted or "", *self.plan.scopes, said)
-        await self._store.save(self._place, msgspec.structs.replace(held, wanted=wanted))
+        if wanted != held.wanted and len(wanted) <= MOST_WANTED:
+            await self._store.save(self._place, msgspec.structs.replace(held, wanted=wanted))
         return OAuthTrouble(f"it wants the scope {said}", Need.PERSON)
 
     async def with_person(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lockgate.errors import Fault, PeerError
+from lockgate.mcp.client.oauth.getting import MOST_WANTED
 from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.testing.credentials import PageLogin
@@ -128,3 +129,22 @@ async def test_a_failure_is_over_soon_however_often_it_is_told(bench: OAuthBench
             await tokens.challenged(Challenge(401, "Bearer", None))
     bench.clock.advance(2)
     assert await tokens.challenged(Challenge(401, "Bearer", None))
+
+
+async def test_scopes_that_nobody_grants_are_kept_once_and_not_without_end(
+    bench: OAuthBench,
+) -> None:
+    """A server that refuses the same again writes nothing, and one that names ever new ones does
+    not fill the place that all logins are kept in."""
+    await bench.log_in()
+    tokens = bench.tokens()
+    used = await tokens.authorization()
+    saves = bench.store.saves
+    for number in (0, 0, *range(1, 60)):
+        scope = f"{number}-{'x' * 100}"
+        header = f'Bearer error="insufficient_scope", scope="{scope}"'
+        with pytest.raises(PeerError, match="it wants the scope"):
+            await tokens.challenged(Challenge(403, header, used))
+        assert number or bench.store.saves == saves + 1
+    assert bench.store.only.tokens is not None
+    assert len(bench.store.only.wanted or "") <= MOST_WANTED
