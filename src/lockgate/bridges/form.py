@@ -20,6 +20,7 @@ from lockgate.bridges.field import (
     value_text,
 )
 from lockgate.bridges.question import row
+from lockgate.bridges.secrecy import speaks_of_secret
 from lockgate.bridges.stranger import heading, labelled, their_words, who_asks
 from lockgate.bridges.tty import Terminal
 from lockgate.mcp.client.services import Occasion
@@ -80,6 +81,9 @@ class FormFilling:
         yield heading("a server asks you something", width)
         yield from who_asks(self._occasion, width)
         yield from their_words(self._message, width)
+        if speaks_of_secret(self._message):
+            what = "it speaks of a secret: servers must not have one entered in a form"
+            yield from row("CAREFUL", what, width)
         required = sum(field.required for field in fields)
         wants = f"{len(fields)} value{'' if len(fields) == 1 else 's'}, {required} of them required"
         yield from row("wants", wants if fields else "a yes, and nothing to be filled in", width)

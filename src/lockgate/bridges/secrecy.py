@@ -40,6 +40,11 @@ def secret_asked_for(form: Form) -> str | None:
     return next((quoted(field.name[:80]) for field in form.fields if _wants_secret(field)), None)
 
 
+def speaks_of_secret(text: str) -> bool:
+    """Whether words that stand over a form speak of a secret: a field may be called anything."""
+    return _WORDS.search(_APART.sub(" ", text)) is not None
+
+
 def _wants_secret(field: Field) -> bool:
     told = _APART.sub(" ", " / ".join(filter(None, (field.title, field.description))))
     spoken = _APART.sub(" ", field.name)

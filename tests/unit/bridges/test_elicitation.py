@@ -251,6 +251,18 @@ async def test_who_types_without_end_answers_nothing(person: Person) -> None:
         assert await answer(task) == CANCEL
 
 
+@pytest.mark.parametrize(
+    ("message", "careful"), [("Your GitHub password, please", True), ("Which ticket?", False)]
+)
+async def test_words_over_a_form_that_speak_of_a_secret(
+    person: Person, message: str, careful: bool
+) -> None:
+    """The field may be called anything: the person is told what a form is not for."""
+    fields = {"value": {"type": "string"}}
+    _, seen = await filled(person, form(fields, message), "/cancel")
+    assert ("CAREFUL    it speaks of a secret" in seen) is careful
+
+
 async def test_the_largest_form_can_be_sent(person: Person) -> None:
     """As many lines as it has fields, and the last word, are not too many."""
     fields = {f"f{number}": {"type": "string"} for number in range(MAX_FIELDS)}
