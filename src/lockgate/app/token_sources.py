@@ -17,6 +17,7 @@ from lockgate.mcp.client.oauth.plan import OAuthPlan
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.transport.tokens import TokenSource
+from lockgate.process.hidden import Learned
 from lockgate.settings.config import Config
 from lockgate.settings.layers import locate
 
@@ -102,7 +103,9 @@ def _source(handed: Handed, name: str) -> TokenSource:
         from lockgate.mcp.client.handed import HandedTokens
 
         return HandedTokens(handed, peer=name)
-    if not all(callable(getattr(handed, part, None)) for part in ("authorization", "challenged")):
+    methods = ("authorization", "challenged", "settle")
+    whole = all(callable(getattr(handed, each, None)) for each in methods)
+    if not whole or not isinstance(getattr(handed, "learned", None), Learned):
         kind = type(handed).__name__
         raise LocalError(
             f"the token source of {name} is neither a TokenSource nor a function: {kind}"

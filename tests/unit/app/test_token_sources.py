@@ -93,6 +93,14 @@ def test_one_for_nobody_is_a_mistake(name: str) -> None:
         sources({name: token})
 
 
+def test_half_a_source_is_none() -> None:
+    """What is missing is told at once, and not as a fault of ours when it is first needed."""
+    half = type("Half", (), {"authorization": token, "challenged": token})()
+    found, _ = sources({"plain": half})
+    with pytest.raises(LocalError, match="neither a TokenSource nor a function: Half"):
+        found.of(SERVERS[1])
+
+
 def test_what_is_no_source_is_a_mistake() -> None:
     """By its kind."""
     found, _ = sources({"plain": "Bearer hidden"})
