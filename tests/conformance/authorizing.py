@@ -3,11 +3,9 @@ who has no browser."""
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -18,44 +16,12 @@ from lockgate.mcp.client.oauth.plan import (
     OAuthPlan,
 )
 from lockgate.mcp.client.oauth.source import OAuthTokens
-from lockgate.mcp.client.oauth.store import Credentials, Place
 from lockgate.mcp.endpoint import HttpEndpoint
+from lockgate.testing.credentials import MemoryCredentials, PageLogin
 
 METADATA = "https://conformance-test.local/client-metadata.json"
 """The document that the suite takes for the client's; nobody fetches it."""
-
-
-class NoBrowser:
-    """A person who says yes: the address is fetched, and where it leads is the answer."""
-
-    redirect_uri = "http://127.0.0.1:3000/callback"
-
-    async def answer(self, address: str, state: str) -> str:
-        """See `Login.answer`."""
-        _, headers = await asyncio.to_thread(fetch, address)
-        return urlsplit(headers.get("location", "")).query
-
-
-class Kept:
-    """Credentials for as long as the program runs."""
-
-    def __init__(self) -> None:
-        self._held: dict[Place, Credentials] = {}
-        self._locks: dict[tuple[Place, bool], asyncio.Lock] = {}
-
-    async def load(self, place: Place) -> Credentials:
-        """See `CredentialStore`."""
-        return self._held.get(place, Credentials())
-
-    async def save(self, place: Place, credentials: Credentials) -> None:
-        """See `CredentialStore`."""
-        self._held[place] = credentials
-
-    @asynccontextmanager
-    async def exclusive(self, place: Place, *, login: bool = False) -> AsyncGenerator[None, None]:
-        """See `CredentialStore`."""
-        async with self._locks.setdefault((place, login), asyncio.Lock()):
-            yield
+REDIRECT = "http://127.0.0.1:3000/callback"
 
 
 def tokens_for(url: str, scenario: str, context: Mapping[str, Any]) -> OAuthTokens:
@@ -64,9 +30,9 @@ def tokens_for(url: str, scenario: str, context: Mapping[str, Any]) -> OAuthToke
         HttpEndpoint(url),
         plan_of(url, scenario, context),
         peer="suite",
-        store=Kept(),
+        store=MemoryCredentials(),
         environ={},
-        login=NoBrowser(),
+        login=PageLogin(REDIRECT),
     )
 
 
@@ -101,19 +67,16 @@ def issuer_of(url: str) -> str:
     """The authorization server that an operator would know: the one that the suite names."""
     parts = urlsplit(url)
     where = f"{parts.scheme}://{parts.netloc}/.well-known/oauth-protected-resource{parts.path}"
-    body, _ = fetch(where)
-    named = cast("dict[str, Any]", json.loads(body))
+    named = cast("dict[str, Any]", json.loads(fetch(where)))
     return str(named["authorization_servers"][0])
 
 
-def fetch(address: str) -> tuple[bytes, Mapping[str, str]]:
-    """The body and the headers of an answer, by lower-case name; redirects are not followed."""
+def fetch(address: str) -> bytes:
+    """The body of an answer."""
     parts = urlsplit(address)
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=30)
     try:
-        path = parts.path or "/"
-        connection.request("GET", f"{path}?{parts.query}" if parts.query else path)
-        answer = connection.getresponse()
-        return answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+        connection.request("GET", parts.path or "/")
+        return connection.getresponse().read()
     finally:
         connection.close()
