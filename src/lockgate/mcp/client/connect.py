@@ -109,7 +109,7 @@ async def connect(
         except PeerError as error:
             if error.fault in _BARRED:
                 raise
-            del eras[peer]
+            eras.pop(peer, None)  # two at once may find it out
     session = await negotiator().run(*negotiation.begin(None, revisions))
     if eras is not None:
         eras[peer] = session.revision.era

@@ -240,6 +240,19 @@ async def test_what_was_found_is_remembered_and_tried_again_when_it_fails() -> N
     assert not _left()
 
 
+async def test_two_that_find_out_together_both_go_on() -> None:
+    """What is remembered is one mapping for all; it may be forgotten by either of them."""
+    eras = {"fake": Era.LEGACY}
+    old = _server(
+        When("initialize", _refusal(-32601)), When("server/discover", Answer(result=DISCOVERED))
+    )
+    sessions = await asyncio.gather(*(_connect(old, eras=eras) for _ in range(2)))
+    assert [session.revision.modern for session in sessions] == [True, True]
+    assert eras == {"fake": Era.MODERN}
+    for session in sessions:
+        await session.close()
+
+
 @pytest.mark.parametrize("method", ["server/discover", "initialize"])
 async def test_cancelled_while_it_is_made_nothing_is_left(method: str) -> None:
     """S3-07: cancellation passes, the link is closed, no cancel signal is sent."""
