@@ -52,38 +52,57 @@ class Found(Generic[T]):
         return len(self.entries)
 
 
-async def from_all(
-    manager: Manager | None,
-    server: str | None,
-    capability: str,
-    ask: Callable[[Offerings], Awaitable[Listed[S]]],
-    kind: Callable[..., T],
-) -> Found[T]:
-    """Ask `server`, or with None all servers at the same time, each bounded by its own request
-    timeout; one that does not declare `capability` has none of the things.
+class OfServers:
+    """What the servers of a manager offer of some kind, for a program."""
 
-    `kind` makes what is returned of one entry: it takes its fields, and the `server` whose it is.
-    Raises `LocalError` for a name that no server has.
-    """
-    servers = servers_of(manager, server)
-    answers = await asyncio.gather(*(_one(the(manager).offerings(s), ask) for s in servers))
-    entries: list[T] = []
-    failed: dict[str, str] = {}
-    without: list[str] = []
-    left_out: list[LeftOutEntry] = []
-    remarks: list[str] = []
-    for name, answer in zip(servers, answers, strict=True):
-        if isinstance(answer, PeerError):
-            why = str(answer).removeprefix(f"{name} ").removeprefix("is not there: ")
-            failed[name] = in_brief(why)
-            continue
-        listed, profile = answer
-        if not profile.can(capability):
-            without.append(name)
-        entries += [kind(server=name, **msgspec.structs.asdict(entry)) for entry in listed.entries]
-        left_out += [LeftOutEntry(name, out.tool, out.reason) for out in listed.left_out]
-        remarks += [f"{name}: {remark}" for remark in listed.remarks]
-    return Found(tuple(entries), failed, tuple(without), tuple(left_out), tuple(remarks))
+    def __init__(self, manager: Manager | None, *, attended: bool | None = None) -> None:
+        """Without a `manager` there is nothing. `attended` says whether a person is there, should a
+        server want to ask one; None: that is not known."""
+        self._manager = manager
+        self._attended = attended
+
+    def _of(self, server: str) -> Offerings:
+        """Of one server. Raises `LocalError` for a name that none has."""
+        if self._manager is None:
+            raise LocalError("no MCP servers are configured")
+        return self._manager.offerings(server)
+
+    async def _all(
+        self,
+        server: str | None,
+        capability: str,
+        ask: Callable[[Offerings], Awaitable[Listed[S]]],
+        kind: Callable[..., T],
+    ) -> Found[T]:
+        """Ask `server`, or with None all servers at the same time, each bounded by its own request
+        timeout; one that does not declare `capability` has none of the things.
+
+        `kind` makes what is returned of one entry: it takes its fields, and the `server` whose it
+        is. Raises as `_of` does.
+        """
+        servers: tuple[str, ...] = () if server is None else (server,)
+        if server is None and self._manager is not None:
+            servers = tuple(settings.name for settings in self._manager.configured)
+        answers = await asyncio.gather(*(_one(self._of(name), ask) for name in servers))
+        entries: list[T] = []
+        failed: dict[str, str] = {}
+        without: list[str] = []
+        left_out: list[LeftOutEntry] = []
+        remarks: list[str] = []
+        for name, answer in zip(servers, answers, strict=True):
+            if isinstance(answer, PeerError):
+                why = str(answer).removeprefix(f"{name} ").removeprefix("is not there: ")
+                failed[name] = in_brief(why)
+                continue
+            listed, profile = answer
+            if not profile.can(capability):
+                without.append(name)
+            entries += [
+                kind(server=name, **msgspec.structs.asdict(each)) for each in listed.entries
+            ]
+            left_out += [LeftOutEntry(name, out.tool, out.reason) for out in listed.left_out]
+            remarks += [f"{name}: {remark}" for remark in listed.remarks]
+        return Found(tuple(entries), failed, tuple(without), tuple(left_out), tuple(remarks))
 
 
 async def _one(
@@ -95,18 +114,3 @@ async def _one(
         return await ask(offerings), profile
     except PeerError as error:
         return error
-
-
-def the(manager: Manager | None) -> Manager:
-    """The manager. Raises `LocalError` if there is none."""
-    if manager is None:
-        raise LocalError("no MCP servers are configured")
-    return manager
-
-
-def servers_of(manager: Manager | None, server: str | None) -> tuple[str, ...]:
-    """The servers that are meant. Raises `LocalError` for a name that none has."""
-    if server is not None:
-        the(manager).offerings(server)
-        return (server,)
-    return () if manager is None else tuple(s.name for s in manager.configured)

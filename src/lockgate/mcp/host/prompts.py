@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from lockgate.mcp.client.prompts import PROMPTS
 from lockgate.mcp.client.services import Occasion
-from lockgate.mcp.host.found import Found, from_all, the
-from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.found import Found, OfServers
 from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.resources import must_be_text, must_be_time
 from lockgate.mcp.protocol.completion import Completed
@@ -25,14 +24,8 @@ class Prompt(ListedPrompt, frozen=True, kw_only=True):
     """The configured name of its server."""
 
 
-class Prompts:
+class Prompts(OfServers):
     """Prompts of the servers of a manager."""
-
-    def __init__(self, manager: Manager | None, *, attended: bool | None = None) -> None:
-        """Without a `manager` there are none. `attended` says whether a person is there, should a
-        server want to ask one; None: that is not known."""
-        self._manager = manager
-        self._attended = attended
 
     async def list(self, server: str | None = None) -> Found[Prompt]:
         """What `server` lists; None: what all of them do.
@@ -40,7 +33,7 @@ class Prompts:
         A server that fails is in `failed` of what is returned, and raises nothing. Raises
         `LocalError` for a name that no server has.
         """
-        return await from_all(self._manager, server, PROMPTS, Offerings.prompts, Prompt)
+        return await self._all(server, PROMPTS, Offerings.prompts, Prompt)
 
     async def get(
         self,
@@ -60,7 +53,7 @@ class Prompts:
         must_be_text(**(arguments or {}))
         must_be_time(timeout)
         occasion = Occasion(server, attended=self._attended, prompt=name)
-        offerings = the(self._manager).offerings(server)
+        offerings = self._of(server)
         return await offerings.get(name, arguments or {}, timeout=timeout, occasion=occasion)
 
     async def complete(
@@ -75,5 +68,5 @@ class Prompts:
         `context` are the arguments that have their values. Raises as `get` does."""
         must_be_text(name=name, argument=argument, value=value)
         must_be_text(**(context or {}))
-        completion = the(self._manager).offerings(server).completion
+        completion = self._of(server).completion
         return await completion.for_prompt(name, argument, value, context)

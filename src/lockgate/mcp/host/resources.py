@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 from lockgate.errors import LocalError
 from lockgate.mcp.client.resources import RESOURCES
 from lockgate.mcp.client.services import Occasion
 from lockgate.mcp.client.standing import Bound
-from lockgate.mcp.host.found import Found, from_all, the
-from lockgate.mcp.host.manager import Manager
+from lockgate.mcp.host.found import Found, OfServers
 from lockgate.mcp.host.offerings import Offerings
 from lockgate.mcp.host.watch import Watch
 from lockgate.mcp.protocol.completion import Completed
@@ -36,14 +35,8 @@ class ResourceTemplate(ListedTemplate, frozen=True, kw_only=True):
     """The configured name of its server."""
 
 
-class Resources:
+class Resources(OfServers):
     """Resources of the servers of a manager."""
-
-    def __init__(self, manager: Manager | None, *, attended: bool | None = None) -> None:
-        """Without a `manager` there are none. `attended` says whether a person is there, should a
-        server want to ask one; None: that is not known."""
-        self._manager = manager
-        self._attended = attended
 
     async def list(self, server: str | None = None) -> Found[Resource]:
         """What `server` lists; None: what all of them do.
@@ -51,12 +44,11 @@ class Resources:
         A server that fails is in `failed` of what is returned, and raises nothing. Raises
         `LocalError` for a name that no server has.
         """
-        return await from_all(self._manager, server, RESOURCES, Offerings.resources, Resource)
+        return await self._all(server, RESOURCES, Offerings.resources, Resource)
 
     async def templates(self, server: str | None = None) -> Found[ResourceTemplate]:
         """The same for templates; `expand` of each makes the URI of a resource."""
-        ask = Offerings.templates
-        return await from_all(self._manager, server, RESOURCES, ask, ResourceTemplate)
+        return await self._all(server, RESOURCES, Offerings.templates, ResourceTemplate)
 
     async def read(
         self,
@@ -84,7 +76,7 @@ class Resources:
             attended=self._attended if attended is None else attended,
             resource=uri,
         )
-        offerings = the(self._manager).offerings(server)
+        offerings = self._of(server)
         return await offerings.read(uri, timeout=timeout, occasion=occasion, bound=bound)
 
     async def complete(
@@ -99,7 +91,7 @@ class Resources:
         `context` are the variables that have their values. Raises as `read` does."""
         must_be_text(template=template, variable=variable, value=value)
         must_be_text(**(context or {}))
-        completion = the(self._manager).offerings(server).completion
+        completion = self._of(server).completion
         return await completion.for_template(template, variable, value, context)
 
     @asynccontextmanager
@@ -113,7 +105,7 @@ class Resources:
         `read` does, and `PeerError` too for a server that does not tell of changes.
         """
         must_be_text(uri=uri)
-        async with await the(self._manager).offerings(server).watch(uri) as watch:
+        with closing(await self._of(server).watch(uri)) as watch:
             yield watch
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final
 
 from lockgate.errors import PeerError
@@ -29,8 +28,7 @@ class ResourceUpdate:
 class Watch:
     """One watcher of one resource: updates, each once however often it was told meanwhile.
 
-    async with watch as updates:
-        async for update in updates: ...
+    async for update in watch: ...
 
     Ends when the server is closed. Raises `PeerError` once the server does not tell any more.
     """
@@ -77,17 +75,6 @@ class Watch:
             await self._news.wait()
         uri = next(iter(self._pending))
         return ResourceUpdate(self.server, uri, self._pending.pop(uri))
-
-    async def __aenter__(self) -> Watch:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Watch on a resource of {self.server}, {len(self._pending)} pending>"
