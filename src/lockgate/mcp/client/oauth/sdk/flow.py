@@ -125,15 +125,17 @@ class Flow:
     ) -> httpx2.Response:
         """The answer to a request of the flow's own."""
         if not isinstance(provider, OAuthClientProvider):
-            ask = self._requests.get if outgoing.method == "GET" else self._requests.post
-            return response(await ask(outgoing), outgoing)
+            if outgoing.method == "GET":
+                return response(await self._requests.get(outgoing), outgoing)
+            reply = await self._requests.post(outgoing)
+            return response(self._requests.usable(reply, outgoing), outgoing)
         if outgoing.method != "GET":
             self._check(provider, discovery)
             reply = await self._requests.post(outgoing)
             if reply.status in (404, 405) and provider.context.oauth_metadata is None:
                 text = f"it names no authorization server, and there is none at {self._origin}"
                 raise OAuthTrouble(text)
-            return response(reply, outgoing)
+            return response(self._requests.usable(reply, outgoing), outgoing)
         own = not discovery.done
         reply = discovery.take(await self._requests.get(outgoing), str(outgoing.url))
         if own and discovery.issuer is not None and not self._is_named:

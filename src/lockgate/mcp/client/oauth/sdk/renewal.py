@@ -109,7 +109,7 @@ class Renewal:
             reply = await self._requests.post(outgoing)
             if reply.status != 200:
                 raise self._refused(reply, old.issuer)
-            await flow.asend(response(reply, outgoing))
+            await flow.asend(response(self._requests.usable(reply, outgoing), outgoing))
         finally:
             await flow.aclose()
         came = context.current_tokens

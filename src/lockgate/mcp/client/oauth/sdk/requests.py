@@ -10,11 +10,12 @@ from typing import Final
 from urllib.parse import parse_qs
 
 import httpx2
+from mcp.client.auth import OAuthFlowError
 from pydantic import ValidationError
 
 from lockgate.mcp.client.oauth.guarded import Guarded, Reply
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
-from lockgate.mcp.client.oauth.wishes import document
+from lockgate.mcp.client.oauth.wishes import document, error_in
 from lockgate.process.hidden import Hidden, Learned
 
 LONGEST: Final = 400
@@ -24,7 +25,10 @@ _SENT: Final = (
     *("assertion", "client_assertion"),
 )
 """Fields of a request for tokens that are hidden from then on."""
-_CAME: Final = ("access_token", "refresh_token", "id_token", "client_secret")
+_CAME: Final = (
+    *("access_token", "refresh_token", "id_token"),
+    *("client_secret", "registration_access_token"),
+)
 _HEADERS: Final = ("content-type", "authorization", "mcp-protocol-version")
 _LOGGERS: Final = ("mcp.client.auth.oauth2",)
 
@@ -60,6 +64,24 @@ class Requests:
         self._learned.learn(*(value for value in values if isinstance(value, str)))
         return reply
 
+    def usable(self, reply: Reply, request: httpx2.Request) -> Reply:
+        """The answer to a POST, if the package may read it; it shows whole answers in its errors,
+        and tokens are in them.
+
+        Raises `OAuthTrouble`, which holds of the answer only what RFC 6749, 5.2 calls an error.
+        """
+        url = request.url
+        place = f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}{url.path}"
+        if reply.status not in (200, 201):
+            said = ": ".join(filter(None, error_in(reply.body)))
+            what = f"refused what {place} was asked for (HTTP {reply.status})"
+            text = what + (f": {self.told(said, LONGEST)}" if said else "")
+            raise OAuthTrouble(f"its authorization server {text}", self.need)
+        if document(reply.body) is None:
+            text = f"its authorization server answered at {place} with what can not be used"
+            raise OAuthTrouble(f"{text}: it is no JSON object", self.need)
+        return reply
+
     @property
     def need(self) -> Need:
         """What has to happen where the last answer was of no use."""
@@ -91,8 +113,7 @@ class Requests:
         except StopAsyncIteration:
             raise OAuthTrouble("the flow ended without a token") from None
         except Exception as error:  # noqa: BLE001 - the package raises what its parsers do
-            text = self.told(_unread(error) or " ".join(str(error).split()), LONGEST)
-            raise OAuthTrouble(text or type(error).__name__, self.need) from None
+            raise OAuthTrouble(self.told(_what(error), LONGEST), self.need) from None
         finally:
             for name in _LOGGERS:
                 logging.getLogger(name).removeFilter(of_others)
@@ -104,20 +125,23 @@ def response(reply: Reply, request: httpx2.Request) -> httpx2.Response:
     return httpx2.Response(reply.status, headers=fields, content=reply.body, request=request)
 
 
-def _unread(error: Exception) -> str | None:
-    """What was wrong with an answer that could not be read; None if it was something else.
+def _what(error: Exception) -> str:
+    """What is told of an error of the package's.
 
-    The text of a `ValidationError` holds pieces of what came, cut in the middle: of tokens too, and
-    a piece is known by nobody as one.
+    The texts of its own checks name addresses and methods, and nothing else that came once `usable`
+    has seen each answer. The text of a parser holds pieces of what came, cut in the middle: of
+    tokens too, and a piece is known by nobody as one. So of those it is told which field was wrong.
     """
     found = error if isinstance(error, ValidationError) else error.__context__
-    if not isinstance(found, ValidationError):
-        return None
-    wrong = (
-        f"{'.'.join(map(str, each['loc']))} ({each['type'].replace('_', ' ')})"
-        for each in found.errors(include_url=False, include_context=False, include_input=False)
-    )
-    return f"its authorization server answered with what can not be used: {', '.join(wrong)}"
+    if isinstance(found, ValidationError):
+        wrong = (
+            f"{'.'.join(map(str, each['loc']))} ({each['type'].replace('_', ' ')})"
+            for each in found.errors(include_url=False, include_context=False, include_input=False)
+        )
+        return f"its authorization server answered with what can not be used: {', '.join(wrong)}"
+    if found is None and isinstance(error, OAuthFlowError):
+        return " ".join(str(error).split()) or type(error).__name__
+    return f"its authorization server answered with what can not be used ({type(error).__name__})"
 
 
 def _headers(request: httpx2.Request) -> tuple[tuple[str, str], ...]:
