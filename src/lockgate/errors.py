@@ -144,6 +144,7 @@ class PeerError(LockgateError):
         code: int | None = None,
         data: object = None,
         retry_after: float | None = None,
+        final: bool = False,
     ) -> None:
         super().__init__(message)
         self.peer = peer
@@ -156,6 +157,9 @@ class PeerError(LockgateError):
         """The peer's own `error.data`, decoded; never logged."""
         self.retry_after = retry_after
         """Seconds that the peer wants to be left alone for, bounded; None if it did not say."""
+        self.final = final
+        """Whether the same is not to be asked for once more, though its fate would allow it: the
+        peer took it on, and has been told to stop."""
 
 
 class LocalError(LockgateError):

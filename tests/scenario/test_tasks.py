@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lockgate.errors import Fate
 from lockgate.mcp.endpoint import StdioEndpoint
+from lockgate.mcp.host.settings import Verdict
 from lockgate.testing.belongings import eventually
 from lockgate.testing.fleet import Fleet
 from lockgate.testing.http_faults import reset, status
@@ -18,7 +20,9 @@ from lockgate.testing.script import MODERN, ScriptedServer, tool
 from lockgate.testing.task_book import CAPABLE, HANDLE, TaskBook, completed, working
 from lockgate.tools.context import InterruptToken
 from lockgate.tools.result import ErrorKind
+from lockgate.traits import IdempotencyBehavior, SideEffectLevel
 
+READ_ONLY, IDEMPOTENT = SideEffectLevel.READ_ONLY, IdempotencyBehavior.IDEMPOTENT
 PROGRAM = Path(__file__).with_name("task_program.py")
 
 
@@ -70,6 +74,28 @@ async def test_a_task_that_is_forgotten_has_an_unknown_outcome(tmp_path: Path) -
         (outcome,) = fleet.road.ledger.outcomes
         assert outcome.fate == Fate.UNKNOWN.value
     assert words(log) == ["begun", "look", "look"]
+
+
+@pytest.mark.req("B-03")
+@pytest.mark.req("S3-17")
+@pytest.mark.parametrize("said", [{"level": READ_ONLY}, {"idempotent": IDEMPOTENT}])
+@pytest.mark.parametrize("stages", [["work"] * 1000, ["die", "forget"]], ids=["late", "lost"])
+async def test_a_task_is_never_begun_twice(
+    tmp_path: Path, said: dict[str, Any], stages: list[str]
+) -> None:
+    """Also of a tool whose calls may be made again, and also with time left: what ran out of its
+    time is cancelled, and that is all that is done about it."""
+    log = tmp_path / "log"
+    async with Fleet(tmp_path) as fleet:
+        verdicts = {"build": Verdict(**said)}
+        times = {"request_timeout": 3.0, "progress_extends": 3.0}
+        fleet.add("s", program(log, *stages), verdicts=verdicts, **times)
+        assert (await fleet.start()).failed == ()
+        result = await fleet.call("mcp__s__build")
+        assert result.kind is ErrorKind.OUTCOME_UNKNOWN
+        if "forget" not in stages:
+            await eventually(lambda: "cancelled" in words(log))
+    assert words(log).count("begun") == 1
 
 
 @pytest.mark.req("S3-21")

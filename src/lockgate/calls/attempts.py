@@ -79,7 +79,7 @@ class Attempts(msgspec.Struct):
     def again(self) -> bool:
         """Whether the call may be tried once more, as far as its traits and its fate go."""
         outcome = self._outcome
-        if self._pulled is not None:
+        if self._pulled is not None or (outcome is not None and outcome.final):
             return False
         fate = _UNKNOWN if outcome is None else outcome.fate
         kind = None if outcome is None else outcome.result.kind
@@ -136,7 +136,8 @@ def _checked(outcome: Outcome | None) -> Outcome | None:
     if outcome is None or isinstance(outcome.result, ToolResult):  # pyright: ignore[reportUnnecessaryIsInstance] - a tool may return anything
         return outcome
     what = f"the tool returned a {type(outcome.result).__name__} in the place of a result"
-    return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, what, reason="no_result"), outcome.fate)
+    failed = ToolResult.error(ErrorKind.TOOL_ERROR, what, reason="no_result")
+    return Outcome(failed, outcome.fate, outcome.final)
 
 
 def _cut(text: str) -> str:

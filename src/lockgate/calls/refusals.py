@@ -305,7 +305,7 @@ def outcome_unknown(
     a further try from being sent, if there was one.
     """
     server = tool.definition.origin.server
-    where = f" to {server}" if server is not None else ""
+    where = f" at the server {server}" if server is not None else ""
     times = "once" if sent <= 1 else f"{sent} times"
     told = f"it is not known what became of it: {_clause(detail)}."
     if unsent:
@@ -323,7 +323,7 @@ def outcome_unknown(
             "It may have taken effect: do not assume it failed, and do not simply call it again. "
             + how
         )
-    text = f"The outcome of {tool.name} is unknown. The call was started{where} {times}, and {told}"
+    text = f"The outcome of {tool.name} is unknown. The call was begun {times}{where}, and {told}"
     return ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, f"{text} {advice}", reason=cause)
 
 

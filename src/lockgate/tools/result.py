@@ -95,3 +95,5 @@ class Outcome(msgspec.Struct, frozen=True):
 
     result: ToolResult
     fate: Fate = Fate.ANSWERED
+    final: bool = False
+    """Whether the call is not to be made once more, whatever its fate and its tool's traits say."""

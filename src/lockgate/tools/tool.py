@@ -148,7 +148,7 @@ class Tool(abc.ABC):
         try:
             done = await self._run(arguments, permit.context)
         except PeerError as error:
-            return Outcome(_peer_failure(error), error.fate)
+            return Outcome(_peer_failure(error), error.fate, error.final)
         except Exception as error:  # noqa: BLE001 - the one place: a failure is a result
             text = f"{type(error).__name__}: {_text_of(error)}"
             return Outcome(ToolResult.error(ErrorKind.TOOL_ERROR, text, reason="raised"))

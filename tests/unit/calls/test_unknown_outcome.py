@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from lockgate.errors import Fate, Fault, PeerError
+from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.policy.approval import Answer, Scope
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.road import Road
@@ -64,6 +64,21 @@ async def test_who_runs_again(
     assert outcome.fate == ("unknown" if error else "answered")
 
 
+@pytest.mark.req("S0-18", "B-03")
+@pytest.mark.parametrize("level", [READ, MUTATE])
+async def test_what_is_final_is_not_made_again(make_road: MakeRoad, level: SideEffectLevel) -> None:
+    """Whoever took the call on may be at work yet, as with a task: no traits make it twice."""
+    final = PeerError(
+        "gone", peer="far", phase=Phase.REQUEST, fault=Fault.TIMEOUT, fate=Fate.UNKNOWN, final=True
+    )
+    tool = ScriptedTool(
+        "t", level=level, destructive=False, idempotent=True, replies=[final, final]
+    )
+    road = make_road([tool], exempt=MUTATE)
+    result = await road.invoke(road.call("t", {}))
+    assert (tool.runs, result.kind) == ([{}], ErrorKind.OUTCOME_UNKNOWN)
+
+
 @pytest.mark.req("B-03")
 @pytest.mark.parametrize(
     "second",
@@ -97,7 +112,7 @@ async def test_what_is_told_of_a_second_try_that_was_never_sent(make_road: MakeR
     road = make_road([tool], exempt=MUTATE)
     result = await road.invoke(road.call("mcp__far__put"))
     assert (result.kind, result.reason) == (ErrorKind.OUTCOME_UNKNOWN, "closed")
-    assert "started to far once" in result.text
+    assert "begun once at the server far, and" in result.text
     assert "A further try was not sent: the server went away." in result.text
     assert "the same call with the same arguments may be made again" in result.text
     assert "do not simply call it again" not in result.text
@@ -112,7 +127,7 @@ async def test_a_try_that_was_not_sent_is_not_counted_as_started(make_road: Make
     road = make_road([tool], exempt=MUTATE)
     result = await road.invoke(road.call("mcp__far__add"))
     assert result.kind is ErrorKind.OUTCOME_UNKNOWN
-    assert "started to far once" in result.text
+    assert "begun once at the server far, and" in result.text
     assert "further try" not in result.text
 
 

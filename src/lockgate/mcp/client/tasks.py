@@ -299,7 +299,9 @@ class TaskCall:
         if task.status is Status.COMPLETED and task.result is not None:
             return task.result
         if task.status is Status.CANCELLED:
-            words = f": {task.words[:1000]}" if task.words else ""
+            hidden, words = self._session.connection.hidden, task.words or ""
+            words = hidden.hide(words[:1000], cut_after=len(words) > 1000)
+            words = f": {words}" if words else ""
             what = f"took the call as a task, and cancelled it{words}"
             raise self._failed(Fault.REFUSED, what, fate=Fate.ANSWERED)
         what = f"says that the call, which it took as a task, has {task.status.value}, and not how"
@@ -326,16 +328,18 @@ class TaskCall:
         fate: Fate = Fate.UNKNOWN,
         error: PeerError | None = None,
     ) -> PeerError:
-        """Never NOT_SENT, whatever became of a later request: the call itself was made."""
+        """Never NOT_SENT, whatever became of a later request, and final: the call itself was made,
+        and a second one would be a second task beside a first that may be at work yet."""
         name = self._session.name
         return PeerError(
-            f"{name} {what}",
+            self._session.connection.hidden.hide(f"{name} {what}"),
             peer=name,
             phase=Phase.REQUEST,
             fault=fault,
             fate=fate,
             code=None if error is None else error.code,
             data=None if error is None else error.data,
+            final=True,
         )
 
 

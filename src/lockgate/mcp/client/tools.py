@@ -169,7 +169,7 @@ class ToolClient:
             raw = await task.result(raw)
         result = parse_call_result(raw)
         if not result.is_final:
-            raise unknown_type(session.name, result.result_type)
+            raise unknown_type(session.name, result.result_type, connection.hidden)
         return result
 
 
@@ -222,6 +222,7 @@ def _unasked(session: ServerSession) -> PeerError:
         phase=Phase.REQUEST,
         fault=Fault.UNSUPPORTED,
         fate=Fate.UNKNOWN,
+        final=True,
     )
 
 
