@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
@@ -15,8 +16,8 @@ from lockgate.mcp.host.settings import ServerSettings
 from lockgate.process.hidden import MARK
 from lockgate.settings.config import Config
 from lockgate.testing.project import Project
-from lockgate.testing.script import ScriptedServer
-from lockgate.testing.steps import Raw
+from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Raw
 
 LEAKS = """
 import json, os, sys
@@ -92,3 +93,25 @@ def test_a_command_tells_a_failure_once_and_noise_once(
         assert "         | answer [no]: \\x1b[2J" in said  # all it said, with a margin
     told = [line for line in lines if "exit code 3" in line or "leaks is not" in line]
     assert len(told) == (2 if "--json" in words else 1)  # to the program that reads it, and to us
+
+
+@pytest.mark.req("S0-14")
+@pytest.mark.parametrize("words", [("call", "mcp__says__t"), ("run", "hello", "--json")])
+def test_an_error_of_a_call_that_says_a_secret_back_is_shown_without_it(
+    project: Project, words: tuple[str, ...]
+) -> None:
+    """To whoever called, to the model, and in the record."""
+    error = {"code": -32001, "message": f"own {OF_ENV}"}
+    tools = (tool("t", annotations={"readOnlyHint": True}),)
+    server = ScriptedServer(tools, (When("tools/call", Answer(error=error)),))
+    project.add("says", server, annotationTrust="trust", env={"API_TOKEN": "${FROM_OUTSIDE}"})
+    turns = [{"calls": [{"tool": "mcp__says__t"}]}, {"text": "done"}]
+    (project.root / "turn.yaml").write_text(json.dumps(turns))
+    project.sections["agent"] = {"model": "scripted:turn.yaml"}
+    done = project.run(*words, env={"FROM_OUTSIDE": OF_ENV})
+    said = done.stdout + done.stderr
+    assert f"own {MARK}" in said
+    assert OF_ENV not in said
+    kept = [file for file in project.state.rglob("*") if file.is_file()]
+    assert kept
+    assert not [file for file in kept if OF_ENV.encode() in file.read_bytes()]

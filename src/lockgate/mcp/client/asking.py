@@ -74,7 +74,7 @@ def final(session: ServerSession, raw: Raw) -> Raw:
     if session.revision.reads_result_type:
         told = result_type(raw)
         if told is not None and told != COMPLETE:
-            raise unknown_type(session.name, told)
+            raise unknown_type(session.name, told, session.connection.hidden)
     return raw
 
 

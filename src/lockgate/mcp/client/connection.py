@@ -68,7 +68,9 @@ class Connection:
         self.session = Session()
         """How far the conversation is, by the table in `protocol.session`."""
         self._transport = transport
-        self._failures = Failures(peer)
+        self.hidden = journal.hidden
+        """What no error about this server may hold, though the server says it."""
+        self._failures = Failures(peer, self.hidden)
         self._pending = PendingRequests(self._failures, journal)
         self._outbox = Outbox(peer, request_timeout)
         self.serving = Serving(peer, services, self._pending)

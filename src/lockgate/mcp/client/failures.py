@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing
+from lockgate.process.hidden import NOTHING, Hidden
 
 MAX_WORDS = 4000
 """Characters of a peer's own words that go into a message of ours."""
@@ -12,14 +13,18 @@ MAX_WORDS = 4000
 class Failures:
     """Makes the errors of one connection."""
 
-    __slots__ = ("peer",)
+    __slots__ = ("_hidden", "peer")
 
-    def __init__(self, peer: str) -> None:
+    def __init__(self, peer: str, hidden: Hidden = NOTHING) -> None:
+        """`hidden` is what no text of an error may hold: a peer may say it back."""
         self.peer = peer
+        self._hidden = hidden
 
     def refused(self, answer: Failure) -> PeerError:
         """The peer answered with an error of its own."""
-        text = f"{self.peer} answered with an error: {answer.message[:MAX_WORDS]}"
+        cut = len(answer.message) > MAX_WORDS
+        words = self._hidden.hide(answer.message[:MAX_WORDS], cut_after=cut)
+        text = f"{self.peer} answered with an error: {words}"
         return self._error(f"{text} (code {answer.code})", Fault.REFUSED, Fate.ANSWERED, answer)
 
     def unusable(self, reason: PeerError | None) -> PeerError:
@@ -70,7 +75,7 @@ class Failures:
         self, text: str, fault: Fault, fate: Fate, answer: Failure | None = None
     ) -> PeerError:
         return PeerError(
-            text,
+            self._hidden.hide(text),
             peer=self.peer,
             phase=Phase.REQUEST,
             fault=fault,
@@ -80,11 +85,12 @@ class Failures:
         )
 
 
-def unknown_type(peer: str, told: object) -> PeerError:
+def unknown_type(peer: str, told: object, hidden: Hidden = NOTHING) -> PeerError:
     """2026-07-28, basic: a `resultType` that is not known makes the result an invalid one; so does
     one of an extension for a request that it does not know."""
+    words = hidden.hide(str(told)[:MAX_WORDS], cut_after=len(str(told)) > MAX_WORDS)[:40]
     return PeerError(
-        f"{peer} answered with a result of a type that is not known here: {str(told)[:40]!r}",
+        f"{peer} answered with a result of a type that is not known here: {words!r}",
         peer=peer,
         phase=Phase.REQUEST,
         fault=Fault.MALFORMED,

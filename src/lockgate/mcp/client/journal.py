@@ -34,6 +34,11 @@ class Journal:
         self._hidden = hidden
         self._counts: Counter[str] = Counter()
 
+    @property
+    def hidden(self) -> Hidden:
+        """What no line may hold, and no error either."""
+        return self._hidden
+
     def noise(self, kind: str, text: str) -> None:
         """The server did something that is of no use and does no harm.
 

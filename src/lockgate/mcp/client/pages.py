@@ -163,7 +163,7 @@ def malformed(session: ServerSession, what: str) -> PeerError:
     """The server answered with what can not be used; `what` goes on from its name."""
     name = session.name
     return PeerError(
-        f"{name} {what}",
+        session.connection.hidden.hide(f"{name} {what}"),
         peer=name,
         phase=Phase.REQUEST,
         fault=Fault.MALFORMED,

@@ -19,12 +19,15 @@ from lockgate.mcp.protocol import outgoing
 from lockgate.mcp.protocol.jsonrpc import Failure, Outgoing, Unreadable
 from lockgate.mcp.protocol.outgoing import Dialect
 from lockgate.mcp.protocol.profile import parse_initialize
+from lockgate.process.hidden import Hidden
 
 
 class Speaker(Protocol):
     """The connection, as far as a session needs it."""
 
     peer: str
+    hidden: Hidden
+    """What no error may hold."""
     renewed: list[Callable[[], None]]
     """Whom to tell of each new session."""
 
@@ -96,7 +99,8 @@ class Renewal:
         revision = self._dialect.revision
         answer = await self._speaker.initialize_again(self._dialect)
         if isinstance(answer, Failure):
-            told = f"it refuses to be initialized again: {answer.message[:200]} ({answer.code})"
+            words = self._speaker.hidden.line(answer.message[:2000], 200)
+            told = f"it refuses to be initialized again: {words} ({answer.code})"
             raise self._failed(told, Fault.REFUSED)
         version = self._version(answer)
         if version != revision.name:
@@ -118,7 +122,7 @@ class Renewal:
         peer = self._speaker.peer
         why = why.removeprefix(f"{_PREFIX.format(peer)}: ")
         return PeerError(
-            f"{_PREFIX.format(peer)}: {why}",
+            self._speaker.hidden.hide(f"{_PREFIX.format(peer)}: {why}"),
             peer=peer,
             phase=Phase.REQUEST,
             fault=fault,

@@ -14,6 +14,7 @@ from lockgate.mcp.client.renewal import Renewal
 from lockgate.mcp.protocol.eras import LATEST_LEGACY
 from lockgate.mcp.protocol.jsonrpc import Failure, Handling, Outgoing
 from lockgate.mcp.protocol.outgoing import ClientIdentity, Dialect
+from lockgate.process.hidden import Hidden
 
 FINE = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"x"}}')
 
@@ -22,6 +23,7 @@ class Speaker:
     """Answers when it is let to, with what it is told."""
 
     peer = "there"
+    hidden = Hidden(("the-value-of-a-header",))
 
     def __init__(self, answer: Answer | PeerError = FINE) -> None:
         self.answer = answer
@@ -82,6 +84,7 @@ async def test_a_caller_that_is_cancelled_leaves_the_others_their_session() -> N
     ("answer", "why", "fault"),
     [
         (Failure(1, -32603, "full"), "full", Fault.REFUSED),
+        (Failure(1, -1, "it was the-value-of-a-header"), "it was [***]", Fault.REFUSED),
         (Raw(b"[]"), "an array", Fault.MALFORMED),
         (Raw(b'{"protocolVersion":"2099-01-01"}'), "2099-01-01", Fault.UNSUPPORTED),
         (Raw(b"{}"), "None", Fault.UNSUPPORTED),
