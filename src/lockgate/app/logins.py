@@ -13,7 +13,7 @@ from lockgate.errors import ConfigError, Problem
 from lockgate.mcp.client.bearer import BearerFile
 from lockgate.mcp.client.oauth.plan import OAuthPlan
 from lockgate.mcp.client.oauth.store import Credentials, Place
-from lockgate.mcp.client.oauth.wishes import resource_of
+from lockgate.mcp.client.oauth.wishes import place_for
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.transport.tokens import Challenge
@@ -176,13 +176,13 @@ def place_of(server: ServerSettings) -> Place | None:
     """Where its login is kept; None for a program."""
     if not isinstance(server.endpoint, HttpEndpoint):
         return None
-    return Place(server.name, resource_of(server.endpoint.target))
+    return place_for(server.name, server.endpoint.target)
 
 
 def place_at(name: str, url: str) -> Place | None:
     """The same of a server as it is written; None where that is no address."""
     try:
-        return Place(name, resource_of(read_target(url)))
+        return place_for(name, read_target(url))
     except LocationError:
         return None
 

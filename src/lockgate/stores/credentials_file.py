@@ -46,6 +46,8 @@ class Login(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     obtained_at: float = 0.0
     wanted: str | None = None
     """Scopes that the server asked for when nobody was there to grant them."""
+    query: str = ""
+    """See `Place.query`."""
     has_tokens: bool = True
     """Else there is only a registration of the client."""
     credentials: Credentials | None = None
@@ -54,7 +56,7 @@ class Login(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def place(self) -> Place:
         """Whose it is."""
-        return Place(self.server, self.resource)
+        return Place(self.server, self.resource, self.query)
 
     def __repr__(self) -> str:
         return f"<Login of {self.server} with {self.issuer}, in the {self.kept_in}>"
@@ -66,6 +68,7 @@ def login_of(place: Place, id: str, kept_in: KeptIn, credentials: Credentials) -
     return Login(
         server=place.server,
         resource=place.resource,
+        query=place.query,
         kept_in=kept_in,
         id=id,
         issuer=None if tokens is None else tokens.issuer,
@@ -138,7 +141,8 @@ class CredentialsFile:
         """The file whose lock stands for work on one login."""
         import hashlib
 
-        digest = hashlib.sha256(f"{place.server}\n{place.resource}".encode()).hexdigest()[:24]
+        whose = "\n".join(filter(None, (place.server, place.resource, place.query)))
+        digest = hashlib.sha256(whose.encode()).hexdigest()[:24]
         folder = self.path.with_name(f"{self.path.stem}.locks")
         return folder / f"{digest}{'-login' if login else ''}.lock"
 

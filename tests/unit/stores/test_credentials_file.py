@@ -19,6 +19,7 @@ from lockgate.testing.keyring import SECRET_WORDS, MakeStore, some_credentials
 
 PLACE = Place("crm", "https://x.example/mcp")
 ELSEWHERE = Place("crm", "https://y.example/mcp")
+OTHER_QUERY = Place("crm", "https://x.example/mcp", "a-digest")
 OTHER_NAME = Place("crm-too", "https://x.example/mcp")
 
 
@@ -41,6 +42,10 @@ async def test_a_login_belongs_to_a_name_and_an_address(make: MakeStore) -> None
     await store.save(ELSEWHERE, Credentials(wanted="read"))
     assert await store.load(PLACE) == some_credentials()
     assert len(store.logins()) == 3
+    assert await store.load(OTHER_QUERY) == Credentials()
+    await store.save(OTHER_QUERY, some_credentials("QUERY"))
+    assert await make().load(OTHER_QUERY) == some_credentials("QUERY")
+    assert await make().load(PLACE) == some_credentials()
 
 
 async def test_only_its_owner_reads_the_file(make: MakeStore, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from lockgate.errors import ConfigError
 from lockgate.mcp.client.oauth.guarded import Guarded
 from lockgate.mcp.client.oauth.login import Login
 from lockgate.mcp.client.oauth.plan import EnterpriseManaged, OAuthPlan
-from lockgate.mcp.client.oauth.store import Credentials, CredentialStore, Place, Tokens
+from lockgate.mcp.client.oauth.store import Credentials, CredentialStore, Tokens
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble, Revoked
-from lockgate.mcp.client.oauth.wishes import joined, resource_of, said_in
+from lockgate.mcp.client.oauth.wishes import joined, place_for, said_in
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.process.hidden import Learned
@@ -60,7 +60,7 @@ class Getting:
         self.plan = plan
         self._endpoint = endpoint
         self._target = endpoint.target
-        self._place = Place(peer, resource_of(self._target))
+        self._place = place_for(peer, self._target)
         self._store = store
         self._environ = environ
         self._learned = learned

@@ -22,6 +22,9 @@ class Place:
     """The configured name."""
     resource: str
     """The address of the server as tokens are bound to it (RFC 8707): `resource_of`."""
+    query: str = ""
+    """What tells apart addresses that differ in their query alone, which may choose a tenant: a
+    digest, since it may be a secret. Empty for an address without one. Made by `place_for`."""
 
 
 class Tokens(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

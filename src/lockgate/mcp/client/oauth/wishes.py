@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from lockgate.mcp.client.oauth.plan import OAuthPlan
-from lockgate.mcp.client.oauth.store import Credentials
+from lockgate.mcp.client.oauth.store import Credentials, Place
 from lockgate.mcp.protocol.challenge import BearerChallenge, bearer_challenge
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.web.target import Target
@@ -21,6 +21,16 @@ def resource_of(target: Target) -> str:
     """The address of a server as tokens are bound to it: no user, no query, which may be secrets,
     and no slash that means nothing."""
     return target.shown if target.path != "/" else target.origin
+
+
+def place_for(server: str, target: Target) -> Place:
+    """Where the login of a server is kept: for its name, and for the whole of its address."""
+    if target.query is None:
+        return Place(server, resource_of(target))
+    import hashlib
+
+    digest = hashlib.sha256(target.query.encode()).hexdigest()[:24]
+    return Place(server, resource_of(target), digest)
 
 
 def said_in(challenge: Challenge) -> BearerChallenge:

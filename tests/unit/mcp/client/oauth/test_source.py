@@ -9,6 +9,7 @@ import pytest
 
 from lockgate.errors import ConfigError, Fate, Fault, LocalError, PeerError
 from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
+from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.testing.credentials import PageLogin
 from lockgate.testing.oauth_bench import PEER, OAuthBench
@@ -52,6 +53,16 @@ async def test_a_login_is_kept_and_calls_are_authorized_by_it(bench: OAuthBench)
     carried = {each.headers.get("authorization") for each in bench.server.heard[heard:]}
     assert carried == {f"Bearer {held.tokens.access_token}"}
     assert len(bench.server.asked_for) == 1
+
+
+async def test_a_login_is_not_used_at_an_address_that_differs_in_its_query(
+    bench: OAuthBench,
+) -> None:
+    """It may be another tenant's: nothing that was got for this one is sent there."""
+    await bench.log_in()
+    other = HttpEndpoint(f"{bench.server.url}?tenant=b")
+    assert await bench.tokens(endpoint=other).authorization() is None
+    assert await bench.tokens().authorization() is not None
 
 
 async def test_a_login_elsewhere_is_found(bench: OAuthBench) -> None:

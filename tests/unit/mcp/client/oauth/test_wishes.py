@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from lockgate.mcp.client.oauth.plan import ClientCredentials, OAuthPlan
-from lockgate.mcp.client.oauth.store import Credentials, Tokens
-from lockgate.mcp.client.oauth.wishes import document, error_in, joined, resource_of, scope_for
+from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
+from lockgate.mcp.client.oauth.wishes import (
+    document,
+    error_in,
+    joined,
+    place_for,
+    resource_of,
+    scope_for,
+)
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.web.target import read_target
 
@@ -68,6 +75,15 @@ def test_what_is_asked_for(
 def test_the_address_that_tokens_are_bound_to(url: str, resource: str) -> None:
     """Canonical, and without anything that may be a secret (RFC 8707, 2)."""
     assert resource_of(read_target(url)) == resource
+
+
+def test_a_login_is_kept_for_the_whole_address() -> None:
+    """Its query may choose a tenant, whose login is another one; and it may be a secret."""
+    urls = ("", "?", "?tenant=a", "?tenant=b", "/?tenant=b")
+    places = [place_for("x", read_target(f"https://x.example/mcp{each}")) for each in urls]
+    assert len(set(places)) == len(urls)
+    assert places[0] == Place("x", "https://x.example/mcp")
+    assert "tenant" not in repr(places)
 
 
 def test_words_and_documents() -> None:
