@@ -125,11 +125,13 @@ def _sampling(settings: ServerSettings, model: Model | None, who: Answerers) -> 
 def _roots(directories: Sequence[Path]) -> ListRoots | None:
     if not directories:
         return None
+    real = tuple(dict.fromkeys(directory.resolve() for directory in directories))
 
     async def roots(occasion: Occasion) -> Sequence[Root]:
-        """Those that are there now: a server is not sent to one that is not."""
+        """Those that are there now, and are still where they were: a server is not sent to one
+        that is not, nor to where a link leads that was put there since."""
         del occasion
-        there = [directory for directory in directories if directory.is_dir()]
+        there = [d for d in real if d.is_dir() and d.resolve() == d]
         return tuple(Root(directory.as_uri(), directory.name or None) for directory in there)
 
     return roots

@@ -117,7 +117,8 @@ ASKING: Final = (
         (),
         "[]",
         "Directories that this server is told of when it asks where to work (`roots/list`)."
-        " Nothing keeps it inside them. `[]` tells it that there is no such answer.",
+        " It is told their real paths. Nothing keeps it inside them. `[]` tells it that there is no"
+        " such answer.",
         expands=True,
     ),
 )

@@ -122,7 +122,7 @@ class Assembly:
             pins=value["pins"],
             elicitation=value["elicitation"],
             sampling=self._sampling(name, draft),
-            roots=tuple(value["roots"]),
+            roots=self._real(draft["roots"], there=False) if "roots" in draft else (),
             auth=None if isinstance(auth, BearerHeader) else auth,
         )
 
@@ -219,6 +219,10 @@ class Assembly:
         given = self._merged.get("roots")
         if given is None:
             return (self._layers.project_dir.resolve(),)
+        return self._real(given, there=True)
+
+    def _real(self, given: Given, *, there: bool) -> tuple[Path, ...]:
+        """The directories that a list of roots means; `there` if they have to exist by now."""
         found: list[Path] = []
         for index, written in enumerate(given.value):
             if isinstance(written, str):  # read as it was written: nothing is looked up
@@ -227,7 +231,7 @@ class Assembly:
             real = written.resolve()
             folder = given.place.file.parent
             inside = _by_letter(written).is_relative_to(_by_letter(folder))
-            if not real.is_dir():
+            if there and not real.is_dir():
                 problem = "is no directory", "make it, or leave it out"
             elif inside and not real.is_relative_to(folder.resolve()):
                 # Whoever accepted the file saw a name below it; a link can be put there later.

@@ -315,6 +315,20 @@ async def test_roots_are_what_the_configuration_says(tmp_path: Path) -> None:
     assert "roots" not in other.heard("initialize")[0]["params"]["capabilities"]
 
 
+async def test_a_server_is_told_where_its_roots_lead(tmp_path: Path) -> None:
+    """The real path of a link, and nothing of one that was put there since."""
+    for name in ("real", "later"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to("real")
+    server = _asking("roots/list", {})
+    settings = {"roots": (tmp_path / "link", tmp_path / "later")}
+    async with _gate(server, tmp_path, settings=settings) as gate:
+        (tmp_path / "later").rmdir()
+        (tmp_path / "later").symlink_to("/")
+        await _call(gate)
+    assert _told(server) == {"roots": [{"uri": f"file://{tmp_path}/real", "name": "real"}]}
+
+
 async def test_roots_can_be_the_programs(tmp_path: Path) -> None:
     """In place of those of the configuration."""
 

@@ -65,7 +65,9 @@ def test_roots_are_relative_to_the_file(
     server: Callable[[str], ServerSettings], project: Path
 ) -> None:
     """They need not be there: a server is told of them, and reaches nothing by it."""
-    assert server("roots: [sub, /abs]").roots == (project / "sub", Path("/abs"))
+    (project.parent / "link").symlink_to(project)
+    found = server("roots: [sub, /abs, ../link/sub]").roots
+    assert found == (project.resolve() / "sub", Path("/abs"))
 
 
 @pytest.mark.req("S0-14")

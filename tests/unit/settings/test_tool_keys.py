@@ -92,12 +92,17 @@ def test_variables_and_home_expand_in_roots(project: Path, environ: dict[str, st
 
 
 @pytest.mark.req("B-13")
+@pytest.mark.parametrize(
+    "text", ["roots: [data]", "mcp: {servers: [{name: a, command: x, roots: [data]}]}"]
+)
 def test_a_root_below_the_file_does_not_lead_out_of_it(
-    problems_of: Problems, project: Path
+    problems_of: Problems, project: Path, text: str
 ) -> None:
-    """What was accepted as a directory of the project can be made a link later."""
+    """What was accepted as a directory of the project can be made a link later; so can one that a
+    server is told of."""
     (project / "data").symlink_to(project.parent)
-    (problem,) = problems_of("roots: [data]")
+    (problem,) = problems_of(text)
+    assert problem.path.endswith("roots[0]")
     assert "by a symbolic link" in problem.message
     assert problem.hint == f"write {project.parent.resolve()}"
 
