@@ -4,12 +4,17 @@ A server announces that its tools changed, or says for how long a list is good, 
 over. The list is then read beside whatever else goes on. Bursts cost a handful of readings; what
 is announced while a list is being read is read once more; a reading that fails leaves the last
 good list in place, is told, and is tried again with growing waits.
+
+A call waits for the list that was announced before it, which is read at once for it. That is no way
+to have a list read for each call by announcing without end: what was read in the last minute sets
+a pace that holds for calls too, and all that wait meanwhile share the next reading.
 """
 
 from __future__ import annotations
 
 import asyncio
 import math
+from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -19,6 +24,14 @@ from lockgate.mcp.host.reconnect import Backoff
 
 PACE: Final = Backoff(0.5, 10.0, jitter=0.0)
 """Seconds between two readings while a server announces change after change."""
+AT_ONCE: Final = 10
+"""Readings in `MINUTE` that may follow one another as fast as calls want them."""
+CROWDED: Final = Backoff(0.5, 10.0, jitter=0.0)
+"""Seconds before each reading after those, whoever waits: so there are never more than `MOST`."""
+MINUTE: Final = 60.0
+"""Seconds that are looked back."""
+MOST: Final = 20
+"""Readings that can begin within `MINUTE`, by the two above."""
 RETRIES: Final = Backoff(1.0, 60.0)
 """Seconds after which a reading that failed is tried again."""
 FRESH_AT_LEAST: Final = 30.0
@@ -55,7 +68,11 @@ class Catalogue:
         self._keeping = False
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
-        """Set while a call waits: then nothing is paced."""
+        """Set while a call waits: then nothing is paced but by `CROWDED`."""
+        self._lately: deque[float] = deque(maxlen=MOST)
+        """When the last readings began."""
+        self.crowded = False
+        """Whether the next reading waits by `CROWDED`, whoever waits for it."""
         self._waiting: list[tuple[int, asyncio.Future[bool]]] = []
 
     def announce(self) -> None:
@@ -78,6 +95,7 @@ class Catalogue:
     def begin(self) -> int:
         """A reading begins; what it will cover, for `taken`."""
         self.begun += 1
+        self._lately.append(self._clock())
         return self._announced
 
     def taken(self, covers: int, ttl: float | None) -> None:
@@ -118,12 +136,24 @@ class Catalogue:
                     running += 1
                     self._told(covers, known=True)
                     wait = PACE.wait(running, 0.0)
-                await self._pause(wait, self._hurry)
+                least = self._least()
+                if least > 0:
+                    self.crowded = True
+                    await self._pause(least, asyncio.Event())
+                    self.crowded = False
+                if wait > least:
+                    await self._pause(wait - least, self._hurry)
                 if not (self.unread or self._wanted):
                     running = 0
         finally:
-            self._keeping = False
+            self._keeping = self.crowded = False
             self._told(None, known=False)
+
+    def _least(self) -> float:
+        """Seconds that have to pass before the next reading, after so many lately."""
+        since = self._clock() - MINUTE
+        lately = sum(begun > since for begun in self._lately)
+        return CROWDED.wait(lately - AT_ONCE + 1, 0.0) if lately >= AT_ONCE else 0.0
 
     async def settled(self) -> bool:
         """Wait until what was announced up to now is covered by a list that was read.

@@ -161,7 +161,7 @@ class Line:
                     text = f"nothing was sent: {failure}"
                     return ToolResult.error(ErrorKind.NOT_CONNECTED, text, reason="away")
                 if not reads_only:
-                    return self._unread(original)
+                    return self._unread(original, catalogue)
         now = self.bonds.get(original)
         if now is bond:
             return None
@@ -182,10 +182,13 @@ class Line:
             "gone",
         )
 
-    def _unread(self, original: str) -> ToolResult:
+    def _unread(self, original: str, catalogue: Catalogue) -> ToolResult:
+        why = "can not be read"
+        if catalogue.crowded and catalogue.failure is None:
+            why = "was read too often in the last minute to be read again in time"
         return self._differs(
-            f"{self.server} announced that its tools have changed, and its list can not be read, "
-            f"so it is not known what {original!r:.200} does now. Nothing was sent.",
+            f"{self.server} announced that its tools have changed, and its list {why}, so it is "
+            f"not known what {original!r:.200} does now. Nothing was sent.",
             "list_unread",
         )
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lockgate.errors import Fate, Fault, PeerError, Phase
-from lockgate.mcp.host.catalogue import FRESH_AT_LEAST, Catalogue
+from lockgate.mcp.host.catalogue import AT_ONCE, FRESH_AT_LEAST, MINUTE, MOST, Catalogue
 from lockgate.testing.clock import FakeClock
 from lockgate.testing.pauses import ScriptedPauses
 
@@ -174,3 +174,68 @@ async def test_a_list_gets_old_by_what_its_server_says_but_not_too_soon() -> Non
         catalogue.look(clock())
         await asyncio.sleep(0)
         assert lists.begun == 1
+
+
+@pytest.mark.req("S3-18")
+@pytest.mark.req("B-06")
+@pytest.mark.parametrize("takes", [0.0, 1.0])
+@pytest.mark.parametrize("works", [True, False])
+async def test_who_announces_without_end_does_not_have_a_list_read_for_each_call(
+    takes: float, works: bool
+) -> None:
+    """Each waits for a list that was read after what was announced before it, and in no minute more
+    than so many begin; the first few begin at once."""
+    clock = FakeClock()
+    begun: list[float] = []
+
+    async def paused(seconds: float, early: asyncio.Event) -> None:
+        for _ in range(4):
+            await asyncio.sleep(0)  # whoever calls next does so now
+        if not early.is_set():
+            clock.advance(seconds)
+
+    catalogue = Catalogue(clock=clock, pause=paused)
+
+    async def read(covers: int) -> None:
+        begun.append(clock())
+        clock.advance(takes)
+        catalogue.announce()
+        if not works:
+            raise BROKEN
+        catalogue.taken(covers, None)
+
+    start = clock()
+    async with _kept(catalogue, read), asyncio.timeout(20):
+        await asyncio.sleep(0)
+        while clock() < start + 20 * MINUTE and len(begun) <= 20 * MOST:
+            catalogue.announce()
+            before = len(begun)
+            assert await catalogue.settled() is works
+            assert len(begun) > before
+    assert max(sum(at <= other < at + MINUTE for other in begun) for at in begun) <= MOST
+    assert begun[AT_ONCE - 1] == start + (AT_ONCE - 1) * takes
+
+
+async def test_a_pace_holds_for_calls_too_and_is_told() -> None:
+    """Ten at once; the eleventh is waited for by whoever calls, and then there is one for all."""
+    pauses = ScriptedPauses()
+    catalogue = _made(pauses)
+    lists = _Lists(catalogue)
+    async with _kept(catalogue, lists.read):
+        for count in range(1, AT_ONCE + 1):
+            catalogue.announce()
+            waiting = asyncio.create_task(catalogue.settled())
+            await lists.begins(count)
+            lists.end()
+            assert await waiting
+        assert await pauses.begins() == 0.5
+        assert catalogue.crowded
+        catalogue.announce()
+        several = [asyncio.create_task(catalogue.settled()) for _ in range(5)]
+        await asyncio.sleep(0)
+        assert lists.begun == AT_ONCE
+        await pauses.release()
+        await lists.begins(AT_ONCE + 1)
+        lists.end()
+        assert await asyncio.gather(*several) == [True] * 5
+        assert lists.begun == AT_ONCE + 1
