@@ -173,8 +173,14 @@ async def test_five_servers_of_all_transports(project: Project, node_server: Nod
 @pytest.mark.req("S3-16")
 async def test_doctor_says_in_a_line_what_is_wrong_and_what_to_do(project: Project) -> None:
     """Nobody there, nobody let in, the other transport, and a page for people."""
-    async with HttpServer(ScriptedServer()) as barred, SseServer(ScriptedServer()) as old:
+    async with (
+        HttpServer(ScriptedServer()) as barred,
+        HttpServer(ScriptedServer()) as lost,
+        SseServer(ScriptedServer()) as old,
+    ):
         barred.on(status(401, "no"))
+        lost.on(status(404, "no"))
+        project.add_url("lost", lost.url)
         project.add_url("gone", f"http://127.0.0.1:{free_port()}/mcp")
         project.add_url("barred", barred.url)
         project.add_url("older", old.url)
@@ -192,6 +198,10 @@ async def test_doctor_says_in_a_line_what_is_wrong_and_what_to_do(project: Proje
     assert "set the transport of this server to sse" in lines["older"]
     assert "405" in lines["newer"]
     assert "lockgate mcp get gone" in done.stdout
+    assert "check the path of the url" in lines["lost"]
+    for name in ("lost", "older"):
+        assert f"look at url and transport of this server: lockgate mcp get {name}" in done.stdout
+    assert "no revision" not in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
 
 

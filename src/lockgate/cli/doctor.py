@@ -108,6 +108,7 @@ def _print(
     import time
 
     from lockgate.cli.login_view import login_lines
+    from lockgate.cli.mending import what_mends
     from lockgate.mcp.host.status import ServerState
     from lockgate.showing import visible
 
@@ -131,7 +132,7 @@ def _print(
         if not ready:
             for line in words:
                 click.echo(f"         | {visible(line)}")
-            hint = _hint(status, login=status.name in logins)
+            hint = what_mends(status, login=status.name in logins)
             if hint:
                 click.echo(f"         {hint}")
         if (known := logins.get(status.name)) is not None:
@@ -144,57 +145,6 @@ def _print(
         for remark in status.remarks:
             click.echo(f"         note: {visible(remark)}")
     click.echo(f"{counted(registered, 'tool')} registered; see them with: lockgate tools")
-
-
-def _hint(status: ServerStatus, *, login: bool) -> str | None:
-    """What usually mends a failure of this kind; `login`: a person logs in to the server."""
-    from lockgate.errors import Fault
-
-    if "://" in status.transport:
-        return _hint_for_an_address(status, login=login)
-    match status.fault:
-        case Fault.NOT_STARTED:
-            return "look at command, args and cwd of this server: lockgate mcp get " + status.name
-        case Fault.TIMEOUT:
-            return (
-                "it started and did not answer: does it speak MCP on stdin and stdout? "
-                "A slow first start wants a higher requestTimeout"
-            )
-        case Fault.CLOSED:
-            return "it ended by itself: run its command in a terminal to see all it says"
-        case Fault.UNSUPPORTED:
-            return "it speaks no revision that lockgate knows: update it"
-        case Fault.MALFORMED:
-            return "it does not speak MCP as it should: update it, or tell its maker"
-        case _:
-            return None
-
-
-def _hint_for_an_address(status: ServerStatus, *, login: bool) -> str | None:
-    """The same for a server over HTTP; the reason says already what the status of it means."""
-    from lockgate.errors import Fault
-
-    match status.fault:
-        case Fault.NOT_CONNECTED:
-            return f"look at url, tls and proxy of this server: lockgate mcp get {status.name}"
-        case Fault.UNAUTHORIZED if login:
-            return None  # the reason says what to do
-        case Fault.UNAUTHORIZED:
-            return (
-                f"look at headers and auth of this server: lockgate mcp get {status.name}; for one "
-                "that people log in to, add auth: oauth to its entry"
-            )
-        case Fault.TIMEOUT:
-            return "it accepts connections and does not answer: a higher requestTimeout may do"
-        case Fault.UNSUPPORTED:
-            return "it speaks no revision that lockgate knows: update it"
-        case Fault.REFUSED | Fault.MALFORMED:
-            return (
-                f"look at url and transport of this server: lockgate mcp get {status.name}; "
-                "if they are right, tell its maker"
-            )
-        case _:
-            return None
 
 
 def _data(status: ServerStatus) -> dict[str, Any]:

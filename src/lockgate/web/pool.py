@@ -104,7 +104,7 @@ class Pool:
 
         Cancelled, there is none. Raises `HttpFailure`, always of the stage CONNECTING.
         """
-        with _connecting(self._within):
+        with _connecting(self._within, proxied=self._proxy is not None):
             origin = head.target.origin
             way = self._ways.get(origin) or self._way(origin)
             return await self._connector.connect(way, [], self._timeout)
@@ -181,7 +181,7 @@ def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
 
 
 @contextmanager
-def _connecting(within: float) -> Generator[None, None, None]:
+def _connecting(within: float, *, proxied: bool) -> Generator[None, None, None]:
     """Turn what the HTTP library and the system raise about connecting into `HttpFailure`."""
     try:
         yield
@@ -196,6 +196,10 @@ def _connecting(within: float) -> Generator[None, None, None]:
         raise HttpFailure(Stage.CONNECTING, Trouble.UNTRUSTED, what) from None
     except aiohttp.ClientProxyConnectionError as error:
         what = f"can not be reached through the proxy: {_unreachable(error.os_error)}"
+        raise HttpFailure(Stage.CONNECTING, Trouble.UNREACHABLE, what) from None
+    except aiohttp.ClientConnectorDNSError as error:
+        # Only the proxy's own name is looked up here where there is one.
+        what = f"can not be reached{' through the proxy' if proxied else ''}: {_unnamed(error)}"
         raise HttpFailure(Stage.CONNECTING, Trouble.UNREACHABLE, what) from None
     except aiohttp.ClientConnectorError as error:
         what = f"can not be reached: {_unreachable(error.os_error)}"
@@ -215,6 +219,12 @@ def _certificate_fault(error: Exception) -> str:
     if isinstance(inner, ssl.SSLCertVerificationError):
         return inner.verify_message.rstrip(".") or "its certificate is not valid"
     return "its certificate is not valid"
+
+
+def _unnamed(error: aiohttp.ClientConnectorDNSError) -> str:
+    if error.os_error.errno == socket.EAI_AGAIN:
+        return "its name could not be looked up, no name server has answered"
+    return "no address is known for its name"
 
 
 def _unreachable(error: OSError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from lockgate.errors import LocalError
 from lockgate.testing.http_faults import raw, status
 from lockgate.testing.http_heard import HttpExchange
 from lockgate.testing.http_server import HttpServer
+from lockgate.testing.lookup import ScriptedLookup
 from lockgate.testing.script import ScriptedServer
 from lockgate.testing.turns import turns
 from lockgate.web.answer import Answer
@@ -164,3 +166,28 @@ async def test_no_more_connections_than_there_may_be() -> None:
             assert await body_of(await task) == b"x"
         assert server.connections == 2
         assert sorted(heard.body for heard in server.heard) == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "x"), "no address is known for its name"),
+        (socket.gaierror(socket.EAI_AGAIN, "x"), "no name server has answered"),
+        (OSError("no name server takes this name"), "no address is known for its name"),
+    ],
+)
+@pytest.mark.parametrize("proxy", [None, "http://nowhere.example:3128"])
+async def test_a_name_without_an_address_is_told_in_words(
+    error: OSError, told: str, proxy: str | None
+) -> None:
+    """Numbers of the resolver are none of the system's; of a proxy the same is told."""
+    lookup = ScriptedLookup()
+    lookup.on("nowhere.example", error)
+    pool = Pool(lookup=lookup, proxy=None if proxy is None else read_target(proxy))
+    try:
+        with pytest.raises(HttpFailure, match=told) as caught:
+            await pool.ask(Head("POST", read_target("http://nowhere.example/"), ()), (), b"{}")
+    finally:
+        await pool.close()
+    assert (caught.value.stage, caught.value.trouble) == (Stage.CONNECTING, Trouble.UNREACHABLE)
+    assert ("through the proxy" in str(caught.value)) is (proxy is not None)

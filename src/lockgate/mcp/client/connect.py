@@ -142,6 +142,8 @@ class _Negotiator:
         self._profiles: dict[Found, ServerProfile] = {}
         self._barred: tuple[Finding, PeerError] | None = None
         """What bars the way to the server."""
+        self._refused: Finding | None = None
+        """What was no answer of MCP at all: a status of HTTP, which says nothing of revisions."""
 
     async def run(self, now: Negotiation, step: Step) -> ServerSession:
         """Follow the table to its end. Closes the connection unless it returns."""
@@ -209,6 +211,8 @@ class _Negotiator:
             answer = await self._connection.exchange(make, timeout=timeout, withdraw=False)
         except PeerError as error:
             finding = Finding(_found(error.fault), detail=str(error))
+            if error.fault is Fault.REFUSED:
+                self._refused = finding
             if error.fault in _BARRED and self._connection.usable:
                 finding = Finding(Found.BARRED, detail=str(error))
                 self._barred = finding, error
@@ -296,9 +300,16 @@ class _Negotiator:
             text,
             peer=self._connection.peer,
             phase=Phase.NEGOTIATE,
-            fault=Fault.UNSUPPORTED if found is None else _FAULTS.get(found, Fault.UNSUPPORTED),
+            fault=self._fault(finding),
             fate=Fate.NOT_SENT,
         )
+
+    def _fault(self, finding: Finding | None) -> Fault:
+        if finding is None:
+            return Fault.UNSUPPORTED
+        if finding == self._refused:
+            return Fault.REFUSED
+        return _FAULTS.get(finding.found, Fault.UNSUPPORTED)
 
 
 def _discovered(raw: Raw) -> Learnt:

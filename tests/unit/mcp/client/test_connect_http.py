@@ -9,7 +9,7 @@ import pytest
 from lockgate.errors import Fate, Fault, PeerError
 from lockgate.mcp.protocol.eras import Era
 from lockgate.testing.http_client import connected, echo, with_sessions
-from lockgate.testing.http_faults import page, stall, status
+from lockgate.testing.http_faults import page, redirect, stall, status
 from lockgate.testing.http_heard import Action, HttpExchange
 from lockgate.testing.http_server import HttpServer
 from lockgate.testing.script import LEGACY, ScriptedServer
@@ -108,6 +108,18 @@ async def test_who_is_not_let_in_does_not_try_another_revision(
         assert (caught.value.fault, caught.value.fate) == (fault, Fate.NOT_SENT)
         assert caught.value.retry_after == (9 if code == 429 else None)
         assert len(server.heard) == 1
+
+
+@pytest.mark.parametrize("how", ["404", "405", "500", "501", "400 page", "elsewhere"])
+@pytest.mark.parametrize("era", [None, Era.LEGACY])
+async def test_a_status_says_nothing_of_revisions(how: str, era: Era | None) -> None:
+    """Whoever refuses everything is told as one that refuses, not as one of another revision."""
+    async with HttpServer(ScriptedServer()) as server:
+        server.on(redirect(302, "http://127.0.0.1:1/") if how == "elsewhere" else ODD[how])
+        with pytest.raises(PeerError) as caught:
+            async with connected(server, era):
+                pass
+    assert (caught.value.fault, caught.value.fate) == (Fault.REFUSED, Fate.NOT_SENT)
 
 
 async def test_a_server_that_is_not_there_is_said_to_be() -> None:
