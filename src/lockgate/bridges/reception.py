@@ -60,7 +60,7 @@ class Reception:
 
         async def received(asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
             about = _about(asked)
-            wanted = None if asked.form is None else secret_asked_for(asked.form)
+            wanted = None if asked.form is None else secret_asked_for(asked.form, asked.message)
             if wanted is not None:
                 raise self._secret(wanted, occasion)
             if self.too_often(occasion.server, MAX_QUESTIONS, IN_SECONDS):

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from lockgate.bridges.reception import IN_SECONDS, MAX_QUESTIONS, Reception
 from lockgate.calls.records import AskedRecord
@@ -136,6 +137,17 @@ async def test_each_server_has_so_many_questions_in_a_while() -> None:
     assert await elicit(_form(), Occasion("other")) is YES
     clock.advance(IN_SECONDS)
     assert await elicit(_form(), WHO) is YES
+
+
+async def test_secrets_are_not_asked_for_in_the_words_over_a_form() -> None:
+    """Where the field itself says nothing, they are what a person goes by."""
+    kept = Kept()
+    asked = structs.replace(
+        _form(answer={"type": "string"}), message="Your GitHub password, please"
+    )
+    with pytest.raises(Refusal, match="must not ask for secrets"):
+        await _reception(kept).elicits(_saying(YES))(asked, WHO)
+    assert kept.actions == [("refuse", "secret")]
 
 
 async def test_secrets_are_not_asked_for_in_forms() -> None:
