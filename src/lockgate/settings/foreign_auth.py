@@ -21,7 +21,7 @@ Note: TypeAlias = Callable[[str], None]
 Words: TypeAlias = "dict[str, str | tuple[str, ...]]"
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_REFERENCES: Final = re.compile(r"(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
+REFERENCES: Final = re.compile(r"(?:\$\{[A-Za-z_][A-Za-z0-9_]*\})+")
 """What can be taken over: beside a reference, and as its default, may stand the secret itself."""
 _WELL_KNOWN: Final = re.compile(
     r"/\.well-known/(?:oauth-authorization-server|openid-configuration)"
@@ -87,7 +87,7 @@ def _bearer(
     if not isinstance(auth, str) or auth in ("", "oauth"):
         return None
     token = text(auth.removeprefix("Bearer ").strip())
-    if not _REFERENCES.fullmatch(token):
+    if not REFERENCES.fullmatch(token):
         variable = variable_for(name, "TOKEN")
         note(f"the token in its auth was not copied: set {variable} to it in your environment")
         token = f"${{{variable}}}"
@@ -146,7 +146,7 @@ def _secret(name: str, secret: str, note: Note, *, issued: bool) -> Words:
             " server alone; add clientSecret and issuer to its auth"
         )
         return {}
-    if _REFERENCES.fullmatch(secret):
+    if REFERENCES.fullmatch(secret):
         return {"clientSecret": secret}
     variable = variable_for(name, "CLIENT_SECRET")
     note(f"its client secret was not copied: set {variable} to it in your environment")

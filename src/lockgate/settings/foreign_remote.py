@@ -10,17 +10,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 from lockgate.settings.entry import ServerEntry
 from lockgate.settings.foreign_auth import (
     AUTH_KEYS,
+    REFERENCES,
     Unusable,
     foreign_auth,
     variable_for,
     variable_headers,
 )
 from lockgate.settings.remote_kinds import secret_in_header
-from lockgate.showing import visible
+from lockgate.showing import is_token, looks_secret, visible
 
 URLS: Final = ("url", "httpUrl", "serverUrl")
 """Keys that hold an address."""
@@ -66,7 +68,7 @@ def remote_entry(
     entry = ServerEntry(
         name,
         transport=_transport(server, key or "", url, source, note),
-        url=text(url.strip()),
+        url=_address(name, text(url.strip()), note),
         headers=headers,
         auth=foreign_auth(name, server, headers, text, note),
     )
@@ -97,9 +99,42 @@ def _transport(
         return "sse"  # that program calls the newer one httpUrl
     if key == "httpUrl":
         return "streamable-http"
-    guess = "sse" if url.partition("?")[0].rstrip("/").endswith("/sse") else "streamable-http"
+    guess = guessed_transport(url)
     note(f"there its transport is not said: {guess} is a guess from its address")
     return guess
+
+
+def guessed_transport(url: str) -> str:
+    """What a server is most likely spoken to over, by its address alone."""
+    path = re.split(r"[?#]", url, maxsplit=1)[0]
+    return "sse" if path.rstrip("/").endswith("/sse") else "streamable-http"
+
+
+def _address(name: str, url: str, note: Callable[[str], None]) -> str:
+    """The address with references for the secrets of its query; names are told, no values."""
+    head, mark, query = url.partition("?")
+    query, hash_, fragment = query.partition("#")
+    taken: set[str] = set()
+    pairs: list[str] = []
+    for pair in query.split("&"):
+        key, equals, value = pair.partition("=")
+        if not equals:
+            key, value = "", key
+        plain = unquote(key)
+        secret = looks_secret(plain) or is_token(unquote(value))
+        if secret and value and not REFERENCES.fullmatch(value):
+            word = re.sub(r"[^A-Za-z0-9]+", "_", plain).strip("_") or "KEY"
+            variable = variable_for(name, f"URL_{word}")
+            while variable in taken:
+                variable += "_2"
+            taken.add(variable)
+            value = f"${{{variable}}}"
+            note(
+                f"the secret {visible(plain or word)[:40]} in its url was not copied: set {variable}"
+                " to it in your environment, as it stands there"
+            )
+        pairs.append(f"{key}{equals}{value}")
+    return f"{head}{mark}{'&'.join(pairs)}{hash_}{fragment}"
 
 
 def _headers(

@@ -334,9 +334,9 @@ def test_secrets_in_headers_are_not_copied(tmp_path: Path) -> None:
     assert "SEKRET" not in told + repr(found)
 
 
-def test_a_secret_in_an_address_is_told(tmp_path: Path) -> None:
-    """It is copied, as arguments are, and said."""
-    server = {"type": "http", "url": "http://h/mcp?api_key=SEKRET"}
+def test_what_may_be_a_secret_in_an_address_is_told(tmp_path: Path) -> None:
+    """What neither its name nor its look gives away is copied, and said."""
+    server = {"type": "http", "url": "http://h/mcp?k=SEKRET"}
     path = tmp_path / ".mcp.json"
     path.write_text(json.dumps({"mcpServers": {"a": server}}))
     (found,) = read_foreign(path, tmp_path)

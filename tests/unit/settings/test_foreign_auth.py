@@ -223,3 +223,37 @@ def test_it_is_looked_for_where_codex_keeps_it(tmp_path: Path) -> None:
     assert tmp_path / ".codex/config.toml" in usual_places(tmp_path, {}, personal=False)
     places = usual_places(tmp_path, {"HOME": "/home/me"}, personal=True)
     assert Path("/home/me/.codex/config.toml") in places
+
+
+@pytest.mark.req("S0-14")
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ("token=SEKRET", "token=${A_B_URL_TOKEN}"),
+        ("a=1&apiKey=SEK%20RET&b=2#f", "a=1&apiKey=${A_B_URL_APIKEY}&b=2#f"),
+        ("api%5Fkey=SEKRET", "api%5Fkey=${A_B_URL_API_KEY}"),
+        ("token=SEKRET&Token=SEKRET", "token=${A_B_URL_TOKEN}&Token=${A_B_URL_TOKEN_2}"),
+        ("x=ghp_SEKRETSEKRET1", "x=${A_B_URL_X}"),
+        ("ghp_SEKRETSEKRET1", "${A_B_URL_KEY}"),
+        ("token=SEKRET${MORE}", "token=${A_B_URL_TOKEN}"),
+        ("token=${OF_ME:-SEKRET}", "token=${A_B_URL_TOKEN}"),
+        ("token=${OF_ME}", "token=${OF_ME}"),
+        ("token=${env:OF_ME}", "token=${OF_ME}"),
+        ("token=&flag", "token=&flag"),
+    ],
+)
+def test_a_secret_in_the_query_of_an_address_is_not_copied(
+    tmp_path: Path, query: str, written: str
+) -> None:
+    """A reference takes its place, and what stands beside it stays."""
+    path = tmp_path / ".mcp.json"
+    server = {"type": "http", "url": f"{URL}?{query}"}
+    path.write_text(json.dumps({"mcpServers": {"a-b": server}}))
+    (found,) = read_foreign(path, tmp_path)
+    assert found.entry is not None
+    assert found.entry.url == f"{URL}?{written}"
+    assert "SEK" not in f"{found!r}{found.entry.url}"
+    told = [note for note in found.notes if "in its url was not copied: set A_B_URL_" in note]
+    assert len(told) == written.count("A_B_URL_")
+    if "#" not in query:
+        check_entry(found.entry, tmp_path / "lockgate.yaml")
