@@ -2,7 +2,8 @@
 
 2025-11-25, basic/transports: Listening for Messages from the Server; Resumability and Redelivery.
 A stream that ends is asked for again, from its last event on, after the pause that the server
-wants, or one that grows; one that never brings anything is given up.
+wants, or one that grows; one that never brings anything is given up. However short a pause a server
+wants, it is not asked without one: while nothing comes but ids, that is about once a second.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ TRIES: Final = 5
 """Streams in a row that may end without an event."""
 PAUSE: Final = 1.0
 """Seconds before the first further try; each time twice as long."""
+SHORTEST: Final = 0.25
+"""The share of `PAUSE` that is waited at least, whatever the server wants; twice as much for each
+further stream in a row without a message, up to the whole."""
 LONGEST_PAUSE: Final = 30.0
 """Seconds; a server that wants to be left alone for longer is asked after this."""
 
@@ -93,12 +97,12 @@ class Streams:
         asked: asyncio.Event | None = None,
     ) -> None:
         """Ask again and again; returns when `request` was answered, raises `_Refused`."""
-        idle, first = 0, request is None
+        idle, barren, first = 0, 0, request is None
         had: str | None = None
         """The session in which a stream was had before."""
         while True:
             if not first:
-                await asyncio.sleep(self._patience(retry, idle))
+                await asyncio.sleep(self._patience(retry, idle, barren))
             first = False
             stream = EventStream(self._limit)
             brought = False
@@ -119,6 +123,7 @@ class Streams:
             last_id = stream.last_id or last_id
             retry = retry if stream.retry is None else stream.retry
             idle = 0 if brought else idle + 1
+            barren = 0 if stream.brought else barren + 1
             if idle >= TRIES:
                 raise _Refused(f": {TRIES} streams in a row ended without an event")
 
@@ -161,10 +166,13 @@ class Streams:
             answer.close()
         return brought, False
 
-    def _patience(self, retry: float | None, idle: int) -> float:
-        """Seconds until the next try."""
+    def _patience(self, retry: float | None, idle: int, barren: int) -> float:
+        """Seconds until the next try, after so many streams in a row that brought nothing at all,
+        and so many without a message: an event without one may be a server's way to say that it is
+        still at work (2025-11-25), so those are not counted to give it up."""
         if retry is not None and idle < 2:
-            return min(retry, LONGEST_PAUSE)
+            floor = self._pause * min(SHORTEST * 2 ** min(barren, 9), 1.0)
+            return min(max(retry, floor), LONGEST_PAUSE)
         least = self._pause * 2 ** max(idle - 1, 0)
         return min(max(least, retry or 0.0), LONGEST_PAUSE)
 
