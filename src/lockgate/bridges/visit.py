@@ -7,12 +7,14 @@ warning where the eye could take one host for another. Pure; nothing is ever fet
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 from lockgate.web.location import Location, LocationError, locate
 from lockgate.web.suffixes import Suffixes
+from lockgate.web.target import read_target
 
 _KEPT: Final = "".join(map(chr, range(0x21, 0x7F)))
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -42,9 +44,7 @@ def read_visit(text: str) -> Visit:
         raise LocationError("it is not https, and what is entered there could be read on the way")
     fragment = text.partition("#")[2]
     address = location.text + (f"#{quote(fragment, safe=_KEPT)}" if fragment else "")
-    owner = None
-    if location.ip is None and location.host not in _LOOPBACK:
-        owner = Suffixes(location.host).owned(location.host)
+    owner = _owner(location)
     shown = f"[{location.host}]" if ":" in location.host else location.host
     return Visit(
         address,
@@ -52,6 +52,35 @@ def read_visit(text: str) -> Visit:
         owner,
         tuple(_warnings(location, owner)),
     )
+
+
+def login_marks(address: str, issuer: str, trusted: Iterable[str]) -> tuple[str, ...]:
+    """What a person should know of a page to log in at before it is opened, one sentence each.
+
+    Nothing of one at the origin of an address in `trusted`, which the person wrote themselves.
+    `issuer` is whose page it is said to be. Raises `LocationError` for what can not be opened.
+    """
+    if read_target(address).origin in {read_target(each).origin for each in trusted}:
+        return ()
+    location = locate(address)
+    owner = _owner(location)
+    found = _warnings(location, owner)
+    if location.scheme != "https" and location.host not in _LOOPBACK:
+        found.insert(0, "it is not https: what you enter there can be read on the way")
+    try:
+        said = locate(issuer) if issuer else location
+    except LocationError:
+        return (*found, "its authorization server has a name that can not be read")
+    same = said.host == location.host or (owner is not None and owner == _owner(said))
+    if not same:
+        found.append(f"the host is not the one of its authorization server, {said.host}")
+    return tuple(found)
+
+
+def _owner(location: Location) -> str | None:
+    if location.ip is not None or location.host in _LOOPBACK:
+        return None
+    return Suffixes(location.host).owned(location.host)
 
 
 def _warnings(location: Location, owner: str | None) -> list[str]:

@@ -116,6 +116,7 @@ async def _with_person(
             show=shown,
             browse=open_browser if browser and has_browser(os.environ) else None,
             terminal=terminal,
+            trusted=_written(server),
         )
         try:
             await logins.log_in(server, person)
@@ -127,6 +128,17 @@ async def _with_person(
             if terminal is not None:
                 terminal.close()
         listener.tell(Page.worked(server.name))
+
+
+def _written(server: ServerSettings) -> tuple[str, ...]:
+    """The addresses that the configuration has: a page there surprises nobody."""
+    from lockgate.mcp.client.oauth.plan import OAuthPlan
+    from lockgate.mcp.endpoint import HttpEndpoint
+
+    end, plan = server.endpoint, server.auth
+    own = (end.target.shown,) if isinstance(end, HttpEndpoint) else ()
+    issuer = plan.issuer if isinstance(plan, OAuthPlan) else None
+    return own if issuer is None else (*own, issuer)
 
 
 class _Shown:
@@ -142,7 +154,7 @@ class _Shown:
             text = "Still waiting: for the server, or for another login to it that is going on."
             click.echo(text, err=True)
 
-    def __call__(self, address: str, opened: bool) -> None:
+    def __call__(self, address: str, opened: bool, marks: tuple[str, ...]) -> None:
         from urllib.parse import urlsplit
 
         from lockgate.mcp.endpoint import HttpEndpoint
@@ -159,7 +171,11 @@ class _Shown:
             f"Log in to {self._server.name}{where} at {click.style(host, bold=True)}:", err=True
         )
         click.echo(f"\n{address}\n", err=True)  # plain: terminals make a link of it
+        for mark in marks:
+            click.echo(f"CAREFUL: {visible(mark)}", err=True)
         what = "Your browser opens it." if opened else "Open that address in a browser."
+        if marks:
+            what = "It is not opened by itself: open it if that is right."
         click.echo(f"{what} This waits for five minutes; Ctrl+C gives up.", err=True)
 
 

@@ -72,7 +72,7 @@ class PageLogin:
         """Where the answer would be awaited."""
         return self._redirect_uri
 
-    async def answer(self, address: str, state: str) -> str:
+    async def answer(self, address: str, state: str, *, issuer: str) -> str:
         """The query of the redirect. Raises `RuntimeError` if there is none."""
         self.asked.append(address)
         pool = Pool()

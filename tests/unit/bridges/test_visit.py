@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lockgate.bridges.visit import read_visit
+from lockgate.bridges.visit import login_marks, read_visit
 from lockgate.web.location import LocationError
 
 
@@ -63,3 +63,31 @@ def test_what_deceives_is_warned_of(text: str, warning: str) -> None:
 def test_an_ordinary_address_has_no_warnings() -> None:
     """Who is always warned reads none."""
     assert read_visit("https://mcp.example.com/ui/set_api_key?id=5").warnings == ()
+
+
+AS = "https://login.example.com/"
+
+
+@pytest.mark.parametrize(
+    ("address", "issuer", "marked"),
+    [
+        ("https://login.example.com/authorize?a=b", AS, ""),
+        ("https://auth.example.com/authorize", AS, ""),
+        ("https://as.example:8443/authorize", "https://as.example:8443", "a port of its own"),
+        ("https://evil.org/authorize", AS, "not the one of its authorization server, login.ex"),
+        ("https://xn--lgin-1qa.example.com/authorize", AS, "xn--lgin-1qa"),
+        ("https://login.example.com.evil.org/", "https://evil.org", "begins like another name"),
+        ("https://93.184.215.14/authorize", AS, "a number and no name"),
+        ("http://127.0.0.1:9/authorize", "http://127.0.0.1:9", "a program on this machine"),
+        ("http://mine.example:9/authorize", "http://mine.example:9", "it is not https"),
+        ("https://mine.example/authorize", "https://mine.example:", ""),
+        ("https://mine.example/authorize", "https://a@mine.example", "can not be read"),
+        ("http://127.0.0.1:7/authorize", "http://127.0.0.1:9", ""),
+    ],
+)
+def test_what_is_to_be_known_of_a_page_to_log_in_at(address: str, issuer: str, marked: str) -> None:
+    """A server names it, and a person types a password there: whatever deceives is said, but not
+    of what they wrote themselves."""
+    marks = login_marks(address, issuer, ["http://127.0.0.1:7/mcp"])
+    assert bool(marks) is bool(marked)
+    assert marked in " ".join(marks)

@@ -16,7 +16,7 @@ from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.web.addresses import AddressRules
 from lockgate.web.failure import HttpFailure, Trouble
-from lockgate.web.location import LocationError, locate
+from lockgate.web.location import LocationError, ip_of, locate
 from lockgate.web.lookup import Lookup, SystemLookup
 from lockgate.web.pool import USER_AGENT, Head, Pool
 from lockgate.web.proxies import proxy_for
@@ -63,9 +63,9 @@ class Guarded:
         bound: float = BOUND,
     ) -> None:
         """`endpoint` is the server whose credentials they are for: its proxy and its certificates
-        count here too, and only where it lives on a private address may others. `environ`: see
-        `proxy_for`. `named` are addresses that the operator wrote: their origins are not examined,
-        nor is the server's own. `lookup` is the system's by default."""
+        count here too, and only where it lives on a private address may others of its own host.
+        `environ`: see `proxy_for`. `named` are addresses that the operator wrote: their origins are
+        not examined, nor is the server's own. `lookup` is the system's by default."""
         self._endpoint = endpoint
         self._environ = environ
         self._server = endpoint.target
@@ -113,13 +113,22 @@ class Guarded:
             return target
         if target.scheme == "http" and self._server.scheme != "http":
             raise OAuthTrouble(f"it leads from https to {target.origin}, which is not followed")
-        objection = (await self._address_rules()).objection_to(at)
+        if target.scheme == "http" and not self._is_beside(target):
+            raise _not_asked(target, "it is not https, and not on the host of the server")
+        objection = (await self._address_rules(target)).objection_to(at)
         if objection is not None:
             raise _not_asked(target, objection)
         return target
 
-    async def _address_rules(self) -> AddressRules:
-        """Private addresses are for servers that live on one."""
+    def _is_beside(self, target: Target) -> bool:
+        """Whether it is on the host of the server itself, which the operator wrote."""
+        hosts = (target.host, self._server.host)
+        return hosts[0] == hosts[1] or all(map(_is_loopback, hosts))
+
+    async def _address_rules(self, target: Target) -> AddressRules:
+        """Private addresses are for servers that live on one, at their own host."""
+        if not self._is_beside(target):
+            return AddressRules()
         if self._rules is None:
             self._rules = AddressRules(private=await self._is_private())
         return self._rules
@@ -159,7 +168,7 @@ class Guarded:
         proxy = self._proxy(target)
         examined = None
         if proxy is None and target.origin not in self._named:
-            examined = _Examined(self._lookup, await self._address_rules())
+            examined = _Examined(self._lookup, await self._address_rules(target))
         secure = target.scheme == "https" or (proxy is not None and proxy.scheme == "https")
         tls = self._context(target) if secure else None
         return Pool(proxy=proxy, tls=tls, lookup=examined or self._lookup), examined
@@ -227,6 +236,11 @@ class Guarded:
 def _not_asked(target: Target, objection: str) -> OAuthTrouble:
     text = f"it leads to {target.origin}, which is not asked: {objection}"
     return OAuthTrouble(f"{text}; if that is right, name it in auth.issuer of this server")
+
+
+def _is_loopback(host: str) -> bool:
+    address = ip_of(host)
+    return host == "localhost" if address is None else address.is_loopback
 
 
 class _Examined:

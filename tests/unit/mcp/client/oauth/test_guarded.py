@@ -69,17 +69,41 @@ async def test_a_name_that_changes_its_mind_is_examined_when_it_is_connected_to(
         await asked.ask("GET", "https://auth.example.com/")
 
 
-@pytest.mark.parametrize("host", ["http://127.0.0.1:1/mcp", "http://inside.example.com/mcp"])
-async def test_a_server_inside_may_lead_inside(host: str) -> None:
-    """Where the server itself lives on a private address, its authorization server may; what no
-    server may lead to stays so."""
+@pytest.mark.parametrize("host", ["http://127.0.0.1:1/mcp", "http://localhost:1/mcp"])
+async def test_a_server_inside_may_lead_to_its_own_host(host: str) -> None:
+    """Where the server itself lives on a private address, its authorization server may, on the
+    same host; what no server may lead to stays so."""
     asked = guarded(host)
     async with Site() as site:
         site.on("/token", answer(200, "{}", {"Content-Type": "application/json"}))
         reply = await asked.ask("GET", f"{site.address}/token")
         assert (reply.status, reply.body) == (200, b"{}")
-        with pytest.raises(OAuthTrouble, match="link-local"):
+        with pytest.raises(OAuthTrouble, match="not asked: it is not https"):
             await asked.ask("GET", "http://169.254.169.254/latest")
+        with pytest.raises(OAuthTrouble, match="link-local"):
+            await asked.ask("GET", "https://169.254.169.254/latest")
+
+
+@pytest.mark.parametrize(
+    ("server", "address", "why"),
+    [
+        ("http://127.0.0.1:1/mcp", "http://evil.example/authorize", "not https"),
+        ("http://127.0.0.1:1/mcp", "http://192.168.1.1/apply.cgi?reboot=1", "not https"),
+        ("http://127.0.0.1:1/mcp", "https://10.0.0.1/token", "private"),
+        ("http://127.0.0.1:1/mcp", "https://inside.example.com/token", "private"),
+        ("http://inside.example.com/mcp", "http://127.0.0.1:1/token", "not https"),
+        ("http://inside.example.com/mcp", "https://127.0.0.1:1/token", "another service|loopback"),
+        ("http://mcp.example.com/mcp", "http://auth.example.com/token", "not https"),
+    ],
+)
+async def test_a_server_inside_leads_nowhere_else_inside(
+    server: str, address: str, why: str
+) -> None:
+    """Nor anywhere unprotected: a program of this machine names strangers like any other server,
+    and what is meant the operator can write."""
+    with pytest.raises(OAuthTrouble, match=why) as raised:
+        await guarded(server).ask("GET", address)
+    assert "name it in auth.issuer" in str(raised.value)
 
 
 @pytest.mark.parametrize("more", ["10.1.2.3", "127.0.0.1"])
@@ -88,7 +112,7 @@ async def test_a_server_that_is_inside_too_leads_nowhere_inside(more: str) -> No
     lookup = ScriptedLookup()
     lookup.on("mcp.example.com", (PUBLIC, more))
     with pytest.raises(OAuthTrouble, match="loopback"):
-        await guarded("http://mcp.example.com/mcp", lookup).examined("http://127.0.0.1/token")
+        await guarded("https://mcp.example.com/mcp", lookup).examined("https://127.0.0.1/token")
 
 
 async def test_what_the_operator_wrote_is_not_examined() -> None:

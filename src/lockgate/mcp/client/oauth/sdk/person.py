@@ -61,7 +61,8 @@ class Person:
         """Wait for the answer. Raises `OAuthTrouble` for a refusal, and for what is not ours."""
         wanted = dict(parse_qsl(urlsplit(self._address).query))
         state = wanted.get("state", "")
-        query = await self._login.answer(self._address, state)
+        issuer = "" if self._metadata is None else str(self._metadata.issuer)
+        query = await self._login.answer(self._address, state, issuer=issuer)
         try:
             pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=FIELDS)
         except ValueError:
