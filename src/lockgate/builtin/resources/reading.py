@@ -16,6 +16,7 @@ from lockgate.builtin import characters
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.builtin.resources.listing import no_such_server
 from lockgate.builtin.resources.source import Contents, NoSource, ResourceSource, among
+from lockgate.builtin.resources.steps import uri_fault
 from lockgate.content import Content, EmbeddedResource, Image, JSONObject, Text
 from lockgate.errors import Fate, LocalError
 from lockgate.showing import visible
@@ -54,7 +55,7 @@ _SCHEMA: Final[JSONObject] = {
         },
         "uri": {
             "type": "string",
-            "description": "The whole URI, exactly as it was listed or linked to.",
+            "description": "The whole URI, exactly as it was listed or linked to, without steps (..).",
             "minLength": 1,
             "maxLength": 8000,
         },
@@ -100,6 +101,13 @@ class ReadResource(BuiltinTool):
         server, uri = arguments["server"], arguments["uri"]
         if server not in self._source.servers:
             return no_such_server(server, self._source)
+        if (fault := uri_fault(uri)) is not None:
+            text = (
+                f"The uri {fault}, and is not read by this tool. Nothing was sent. Write the URI "
+                "that is meant, without steps and escapes of what needs none."
+            )
+            refused = ToolResult.error(ErrorKind.INVALID_ARGUMENTS, text, reason="steps")
+            return Outcome(refused, Fate.NOT_SENT)
         timeout = None
         deadline = context.ends
         if deadline is not None:

@@ -37,6 +37,18 @@ async def test_text_comes_apart_from_what_is_said_of_it(run: Run, source: Any) -
     assert outcome.result.structured["contents"][0]["characters"] == 17
 
 
+@pytest.mark.parametrize(
+    "uri", ["note://pub/../priv", "note://pub/%2e%2e/priv", "note://pub/a\nb", "note://pub/./a"]
+)
+async def test_a_uri_that_leads_elsewhere_than_it_reads_is_not_sent(
+    run: Run, source: Any, uri: str
+) -> None:
+    """A rule for what begins with note://pub/ would answer for what is beside it."""
+    outcome = await run(ReadResource(source), server="docs", uri=uri)
+    assert (outcome.result.kind, outcome.fate) == (ErrorKind.INVALID_ARGUMENTS, Fate.NOT_SENT)
+    assert source.asked == []
+
+
 async def test_several_contents_share_the_characters(run: Run, source: Any) -> None:
     """What is cut is told, of each."""
     source.blocks = tuple(EmbeddedResource(f"x:{n}", "abcde") for n in range(3))
