@@ -55,7 +55,7 @@ _SCHEMA: Final[JSONObject] = {
         },
         "uri": {
             "type": "string",
-            "description": "The whole URI, exactly as it was listed or linked to, without steps (..).",
+            "description": "The whole URI, exactly as it was listed or linked to; no steps (..).",
             "minLength": 1,
             "maxLength": 8000,
         },
