@@ -24,6 +24,7 @@ from lockgate.cli.options import (
 from lockgate.cli.server_view import entry_data, tell_waiting, written_data
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.entry import ServerEntry
+from lockgate.settings.foreign_remote import guessed_transport
 from lockgate.settings.masking import is_reference, shown_command, shown_url
 from lockgate.settings.server_name import is_server_name, name_hint
 from lockgate.settings.writing import write_servers
@@ -31,6 +32,7 @@ from lockgate.showing import looks_secret, quoted, visible
 
 _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 _TRANSPORTS: Final = ("stdio", "http", "streamable-http", "sse")
+_GUESS: Final = "its transport is not said: {} is a guess from its address; --transport says it"
 
 
 class _WithCommand(click.Command):
@@ -54,10 +56,9 @@ class _WithCommand(click.Command):
     "-t",
     "--transport",
     type=click.Choice(_TRANSPORTS),
-    default="stdio",
-    show_default=True,
     help="How it is reached: as a program, or at a URL. http is short for streamable-http; sse is"
-    " for servers of before 2025.",
+    " for servers of before 2025. Left out, a URL is told by its http:// or https://, and one that"
+    " ends in /sse is taken for sse.",
 )
 @click.option(
     "-e",
@@ -76,7 +77,7 @@ class _WithCommand(click.Command):
 def add(
     name: str,
     command: tuple[str, ...],
-    transport: str,
+    transport: str | None,
     env: tuple[str, ...],
     cwd: str | None,
     scope: str,
@@ -93,7 +94,7 @@ def add(
     Examples:
       lockgate mcp add git -- uvx mcp-server-git --repository .
       lockgate mcp add github -e GITHUB_TOKEN -- npx -y some-github-server
-      lockgate mcp add docs --transport http https://docs.example/mcp
+      lockgate mcp add docs https://docs.example/mcp
       lockgate mcp add -t http crm https://x.example/ -H 'X-Key: ${CRM_KEY}'
       lockgate mcp add -t http wiki https://x.example/mcp --auth oauth
     """
@@ -104,6 +105,9 @@ def add(
     layers = find_layers(config)
     path = file_of(layers, scope)
     words = AddressWords(**reached)
+    guessed = transport is None and _ADDRESS.match(command[0]) is not None
+    if transport is None:
+        transport = guessed_transport(command[0]) if guessed else "stdio"
     if transport == "stdio":
         if given := words.given():
             raise click.UsageError(f"{given[0]} is for a server at a URL: say --transport http")
@@ -117,7 +121,7 @@ def add(
         entry = words.entry(name, command[0], transport, partial(typed_path, moved=moved))
     _refuse_odd_bytes(entry)
     written = write_servers(layers, path, [entry])
-    notes = _notes(entry)
+    notes = [_GUESS.format(transport), *_notes(entry)] if guessed else _notes(entry)
     if as_json:
         print_json(written_data(written) | {"server": entry_data(entry), "notes": notes})
         return

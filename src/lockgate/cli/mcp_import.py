@@ -71,7 +71,7 @@ def import_servers(
     layers = find_layers(config)
     path = layers.person if scope == "user" else layers.project
     sources = files or tuple(_usual(scope))
-    plans = _plans(sources, path)
+    plans = [_warned(plan, scope) for plan in _plans(sources, path)]
     entries = [p.found.entry for p in plans if p.fate == "add" and p.found.entry is not None]
     wanted = bool(entries) and not dry_run
     if not as_json or (wanted and not yes):
@@ -117,6 +117,18 @@ def _plans(sources: tuple[Path, ...], path: Path) -> list[_Plan]:
                 taken.add(found.entry.name)
                 plans.append(_Plan(found, "add"))
     return plans
+
+
+def _warned(plan: _Plan, scope: str) -> _Plan:
+    """The same with a note on variables that have to be set before anything starts."""
+    entry = plan.found.entry
+    unset = () if entry is None or plan.fate != "add" else entry.unset(os.environ)
+    if not unset:
+        return plan
+    what = f"not set in your environment now: {', '.join(unset)}"
+    whom = "in every project of yours" if scope == "user" else "in this project"
+    note = f"{what}; until that is done, commands that start servers fail {whom}"
+    return _Plan(replace(plan.found, notes=(*plan.found.notes, note)), plan.fate)
 
 
 def _unusable(entry: ServerEntry, path: Path) -> str | None:

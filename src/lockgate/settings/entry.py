@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
+from lockgate.settings.expansion import needed
 from lockgate.settings.masking import shown_arguments, shown_url
 from lockgate.settings.nodes import Place, Scalar
 from lockgate.showing import visible
@@ -52,6 +53,17 @@ class ServerEntry:
         shown = shown_arguments(self.args)
         pairs = enumerate(zip(shown, self.args, strict=True), 1)
         return tuple(number for number, (told, text) in pairs if told != visible(text))
+
+    def unset(self, environ: Mapping[str, str]) -> tuple[str, ...]:
+        """Variables without which it can not be used, and that hold nothing now; each once."""
+        values: list[object] = [self.command, self.args, self.cwd, self.url, self.proxy]
+        values += [*self.env.values(), *self.headers.values(), *self.tls.values()]
+        values += [self.auth] if isinstance(self.auth, str) else [*(self.auth or {}).values()]
+        texts: list[str] = []
+        for value in values:
+            texts += cast("tuple[str, ...]", value) if isinstance(value, tuple) else [str(value)]
+        names = (name for text in texts for name in needed(text))
+        return tuple(dict.fromkeys(name for name in names if not environ.get(name, "").strip()))
 
     def block(self) -> tuple[str, ...]:
         """Its lines as an item of a list in block style, without indentation."""

@@ -46,6 +46,12 @@ def has_reference(text: str) -> bool:
     return "${" in text
 
 
+def needed(text: str) -> tuple[str, ...]:
+    """The variables that a text refers to without a default, in their order."""
+    found = _PLACEHOLDER.finditer(text)
+    return tuple(match["name"] for match in found if match["name"] and match["rest"] is None)
+
+
 def expand(text: str, environ: Mapping[str, str] | None, *, many_lines: bool = False) -> Expanded:
     """Replace the references of one value.
 

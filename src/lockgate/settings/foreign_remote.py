@@ -129,9 +129,10 @@ def _address(name: str, url: str, note: Callable[[str], None]) -> str:
                 variable += "_2"
             taken.add(variable)
             value = f"${{{variable}}}"
+            called = visible(plain or word)[:40]
             note(
-                f"the secret {visible(plain or word)[:40]} in its url was not copied: set {variable}"
-                " to it in your environment, as it stands there"
+                f"the secret {called} in its url was not copied: set {variable} to it"
+                " in your environment, as it stands there"
             )
         pairs.append(f"{key}{equals}{value}")
     return f"{head}{mark}{'&'.join(pairs)}{hash_}{fragment}"

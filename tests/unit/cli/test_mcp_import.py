@@ -144,6 +144,26 @@ def test_a_persons_servers(take: Import, folder: Path, environ: dict[str, str]) 
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_a_variable_that_is_not_set_is_told(
+    take: Import, folder: Path, environ: dict[str, str], scope: str
+) -> None:
+    """Whom it concerns as well: with --user every project. What has a default, or is set, does
+    not."""
+    environ |= {"THERE": "x", "BLANK": " "}
+    env = {"A": "${CX_TOKEN}", "B": "${THERE}", "C": "${OTHER:-}", "D": "${BLANK}", "E": "$${NO}"}
+    server = {"command": "x", "args": ["${CX_TOKEN}"], "env": env}
+    put(folder / "theirs.json", {"a": server, "b": {"command": "y", "args": ["${HOME}"]}})
+    words = ("theirs.json", "--scope", scope)
+    told = take(*words, "--yes").stdout
+    whom = {"user": "in every project of yours", "project": "in this project"}[scope]
+    assert told.count("not set in your environment now") == 1
+    assert f"now: CX_TOKEN, BLANK; until that is done, commands that start servers fail {whom}" in (
+        told
+    )
+    assert "environment now" not in take(*words, "--dry-run").stdout  # it is there already
+
+
 def test_no_file_anywhere_says_where_it_looked(take: Import) -> None:
     """The error names the usual files and how to name another."""
     result = take()

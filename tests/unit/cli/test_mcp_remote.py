@@ -89,7 +89,10 @@ def test_a_secret_as_it_is_is_not_written(run: Run, folder: Path, header: str) -
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("https://x.example/mcp",), "that is an address"),
+        (("-t", "stdio", "https://x.example/mcp"), "that is an address"),
+        (("https://me:SEKRET@x.example/",), "a user name or a password"),
+        (("https://x.example/", "more"), "takes one URL"),
+        (("-e", "A=b", "https://x.example/"), "are for a program"),
         (("-t", "http", "x.example/mcp"), "no absolute address"),
         (("-t", "http", "https://me:SEKRET@x.example/"), "a user name or a password"),
         (("-t", "http", "https://x.example/", "more"), "takes one URL"),
@@ -109,6 +112,24 @@ def test_what_can_not_be_added(run: Run, folder: Path, words: tuple[str, ...], t
     assert told in str(result.exception) + result.output
     assert "SEKRET" not in str(result.exception) + result.output
     assert not (folder / "lockgate.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "transport"),
+    [
+        ("https://x.example/mcp", "streamable-http"),
+        ("HTTP://x.example/sse/?a=b", "sse"),
+        ("https://x.example/assess", "streamable-http"),
+    ],
+)
+def test_an_address_needs_no_transport(run: Run, url: str, transport: str) -> None:
+    """It is guessed as it is in files that are imported, and said to be a guess."""
+    result = run("add", "crm", url, "-H", "X-A: b")
+    assert result.exit_code == 0, result.exception
+    assert f"{transport} is a guess from its address" in result.stderr
+    assert data_of(run("get", "crm", "--json"))["transport"] == transport
+    said = run("add", "other", "-t", "http", url)
+    assert "guess" not in said.output
 
 
 def test_a_secret_in_an_address_is_noted(run: Run) -> None:
