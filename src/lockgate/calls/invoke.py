@@ -12,6 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken, copied_again, keyed, take
 from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled
@@ -332,18 +334,17 @@ class Invoker:
         timeout = self._default_timeout if call.timeout is None else call.timeout
         limit = None if timeout is None else deadline_in(timeout)
         token = interrupt if registered.interruptible else None
-        permit = Permit(
-            ToolContext(
-                execution=call.execution,
-                call_id=call.id,
-                interrupt=interrupt,
-                deadline=None if limit is None else limit.at,
-                subjects=run.subjects,
-                parent_call=call.parent_call,
-                progress=call.progress,
-                limit=limit,
-            )
+        context = ToolContext(
+            execution=call.execution,
+            call_id=call.id,
+            interrupt=interrupt,
+            deadline=None if limit is None else limit.at,
+            subjects=run.subjects,
+            parent_call=call.parent_call,
+            progress=call.progress,
+            limit=limit,
         )
+        permit, begun = Permit(context), asyncio.get_running_loop().time()
         while True:
             outcome: Outcome | None = None
             pulled: Pulled | None = None
@@ -367,6 +368,7 @@ class Invoker:
                 unknown = attempts.fate is Fate.UNKNOWN
                 result = attempts.result(self._look(call, registered) if unknown else ())
                 return checked(result, registered)
+            permit = Permit(replace(context, begun=begun))
 
     def _look(self, call: Call, registered: Registered) -> tuple[str, ...]:
         """Names of shown tools of the same place that read, for looking what a call has done."""
@@ -380,16 +382,7 @@ class Invoker:
 
 
 def _with_arguments(call: Call, taken: Taken) -> Call:
-    return Call(
-        call.id,
-        call.name,
-        taken.value,
-        call.execution,
-        call.parent_call,
-        call.interrupt,
-        call.timeout,
-        call.progress,
-    )
+    return replace(call, arguments=taken.value)
 
 
 def _given_up(last: Settled | Ask) -> Refuse:

@@ -123,6 +123,9 @@ class ToolContext(msgspec.Struct, frozen=True):
     limit: Deadline | None = None
     """`deadline` again, for a tool that has a person asked in the middle of the call: it holds it
     meanwhile, and reads from it how long it has."""
+    begun: float | None = None
+    """Loop time at which the call was tried first, where this is a further try: for a tool with a
+    bound of its own on all tries together. None in the first one."""
 
     @property
     def ends(self) -> float | None:

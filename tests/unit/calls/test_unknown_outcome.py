@@ -64,6 +64,19 @@ async def test_who_runs_again(
     assert outcome.fate == ("unknown" if error else "answered")
 
 
+async def test_a_further_try_knows_when_the_first_one_began(make_road: MakeRoad) -> None:
+    """So a tool can bound both together; the first one is told nothing."""
+    tool = ScriptedTool("t", level=READ, replies=[lost(fault=Fault.TIMEOUT)])
+    before = asyncio.get_running_loop().time()
+    road = make_road([tool])
+    await road.invoke(road.call("t"))
+    first, second = tool.contexts
+    assert first.begun is None
+    assert second.begun is not None
+    assert before <= second.begun <= asyncio.get_running_loop().time()
+    assert (first.call_id, first.execution) == (second.call_id, second.execution)
+
+
 @pytest.mark.req("S0-18", "B-03")
 @pytest.mark.parametrize("level", [READ, MUTATE])
 async def test_what_is_final_is_not_made_again(make_road: MakeRoad, level: SideEffectLevel) -> None:

@@ -139,11 +139,15 @@ class McpTool(Tool):
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
         deadline = context.ends
+        if at_most is not None and context.begun is not None:
+            within = at_most = at_most + context.begun - asyncio.get_running_loop().time()
+            if at_most <= 0:
+                return _too_late()
+            timeout = min(timeout, at_most)
         if deadline is not None:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
-                text = "the time for this call was over before it was sent"
-                return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
+                return _too_late()
             timeout = min(timeout, left)
             at_most = None if at_most is None else min(at_most, left)
             within = min(TASK_AT_MOST if at_most is None else at_most, left)
@@ -220,6 +224,11 @@ class McpTool(Tool):
             structured=result.structured,
             meta=result.meta,
         )
+
+
+def _too_late() -> Outcome:
+    text = "the time for this call was over before it was sent"
+    return Outcome(ToolResult.error(ErrorKind.TIMEOUT, text), Fate.NOT_SENT)
 
 
 def _noted(remarks: tuple[str, ...]) -> str:

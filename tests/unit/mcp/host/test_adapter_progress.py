@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lockgate.errors import Fate
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -85,6 +86,25 @@ async def test_progress_never_extends_past_the_callers_deadline(server: LoopServ
         outcome = await _execute(tool, deadline=asyncio.get_running_loop().time() + 0.3)
     assert outcome.result.kind is ErrorKind.OUTCOME_UNKNOWN
     assert "timeout" in outcome.result.text
+
+
+async def test_progress_never_extends_past_its_cap_over_two_tries(server: LoopServer) -> None:
+    """`progressExtends` is for all of a call: a further try has what the first one left of it."""
+    _long(server, 0.02, 1000)
+    settings = replace(SETTINGS, request_timeout=4.0, progress_extends=60.0)
+    async with _started(server, settings) as tool, asyncio.timeout(3):
+        outcome = await _execute(tool, begun=asyncio.get_running_loop().time() - 59.7)
+    assert outcome.result.kind is ErrorKind.OUTCOME_UNKNOWN
+    assert len(server.heard("tools/call")) == 1
+
+
+async def test_a_further_try_is_not_made_where_the_cap_is_reached(server: LoopServer) -> None:
+    """Nothing is sent then."""
+    settings = replace(SETTINGS, request_timeout=5.0, progress_extends=60.0)
+    async with _started(server, settings) as tool:
+        outcome = await _execute(tool, begun=asyncio.get_running_loop().time() - 60)
+    assert (outcome.result.kind, outcome.fate) == (ErrorKind.TIMEOUT, Fate.NOT_SENT)
+    assert server.heard("tools/call") == []
 
 
 async def test_progress_is_told_to_whoever_made_the_call(server: LoopServer) -> None:
