@@ -28,7 +28,7 @@ HEAD_WITHIN: Final = 10.0
 PAGE_WITHIN: Final = 60.0
 """Seconds that a browser is kept waiting for what came of it."""
 _MAX_OPEN: Final = 32
-"""Connections at a time; what is more is closed."""
+"""Connections at a time; for one more the one that has been silent for longest is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ class RedirectListener:
         self._outcome: asyncio.Future[Page]
         self._answer: asyncio.Future[str]
         self._open: set[asyncio.Task[None]] = set()
+        self._silent: dict[asyncio.Task[None], None] = {}
+        """Those that have not made their request yet, the oldest first."""
 
     @property
     def uri(self) -> str:
@@ -113,21 +115,37 @@ class RedirectListener:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or len(self._open) >= _MAX_OPEN:
+        if task is None or not self._has_room():
             writer.transport.abort()
             return
         self._open.add(task)
+        self._silent[task] = None
         try:
-            await self._serve(reader, writer)
+            async with asyncio.timeout(HEAD_WITHIN):
+                asked = await _head(reader)
+            self._silent.pop(task, None)
+            await self._serve(asked, writer)
         except (OSError, TimeoutError):
             pass  # the browser went away: it can ask again
         finally:
             self._open.discard(task)
+            self._silent.pop(task, None)
             writer.close()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with asyncio.timeout(HEAD_WITHIN):
-            asked = await _head(reader)
+    def _has_room(self) -> bool:
+        """Whether there is room for one more: any program here can hold connections open, and the
+        browser has to get through all the same."""
+        if len(self._open) < _MAX_OPEN:
+            return True
+        oldest = next(iter(self._silent), None)
+        if oldest is None:
+            return False
+        del self._silent[oldest]
+        self._open.discard(oldest)
+        oldest.cancel()
+        return True
+
+    async def _serve(self, asked: _Asked | None, writer: asyncio.StreamWriter) -> None:
         page = self._judged(asked)
         if page is None:
             try:

@@ -162,6 +162,24 @@ async def test_who_says_nothing_holds_nothing_up(listener: RedirectListener) -> 
         each.close()
 
 
+async def test_connections_that_are_held_open_do_not_keep_the_browser_out(
+    listener: RedirectListener,
+) -> None:
+    """However many there are: the one that was silent for longest makes room."""
+    at = urlsplit(listener.uri)
+    login = await waiting(listener)
+    idle = [await asyncio.open_connection(at.hostname, at.port) for _ in range(300)]
+    browser = asyncio.create_task(ask(listener, f"GET /callback?{ANSWER} HTTP/1.1"))
+    async with asyncio.timeout(10):
+        assert await login == ANSWER
+        first, _ = idle[0]
+        assert await first.read() == b""
+    listener.tell(Page.worked("crm"))
+    assert (await browser).startswith("HTTP/1.1 200 ")
+    for _, each in idle:
+        each.close()
+
+
 async def test_it_listens_on_this_machine_alone_and_not_for_long() -> None:
     """On the loopback address; afterwards the port is free, and who waits is told so."""
     async with RedirectListener() as listener:

@@ -32,6 +32,8 @@ SUMMARISED: Final = 64 * 1024
 PATIENCE: Final = 5.0
 """Seconds that such a body may take."""
 _SESSION_ID: Final = re.compile(r"[\x21-\x7e]+")
+_SENDABLE: Final = re.compile(r"[\t\x20-\x7e]+")
+"""Credentials that are one header (RFC 9110, 5.5)."""
 RENEWALS: Final = 2
 """How often one message is sent again with other credentials: once for those that have run out,
 once for those that are good for too little."""
@@ -76,6 +78,8 @@ class HttpWire:
         }
         self._posted = self._head("POST", self.target)
         self._tokens = tokens
+        self._sendable: str | None = None
+        """The last credentials, which were looked at."""
         self._with_session: tuple[object, object, object, Pairs] = (None, None, None, ())
         """The last headers, session and credentials, and all of them together."""
 
@@ -88,8 +92,7 @@ class HttpWire:
         Raises `HttpFailure`, and `PeerError` when the link was left meanwhile or there are no
         credentials.
         """
-        tokens = self._tokens
-        used = None if tokens is None else await tokens.authorization()
+        used = None if self._tokens is None else await self._credentials(self._tokens)
         headers = self._headers_of(message, session, used)
         connection = await self._pool.connect(self._posted)
         if self.left:
@@ -144,7 +147,7 @@ class HttpWire:
             headers = (*headers, ("Last-Event-ID", id))
         tries = 0
         while True:
-            used = None if self._tokens is None else await self._tokens.authorization()
+            used = None if self._tokens is None else await self._credentials(self._tokens)
             answer = await self._ask("GET", _authorized(headers, used))
             if not await self._wants_others(answer, used, tries, headers):
                 return answer
@@ -152,9 +155,28 @@ class HttpWire:
 
     async def delete(self, session: str) -> None:
         """Say that the session is over. Raises the same."""
-        used = None if self._tokens is None else await self._tokens.authorization()
+        used = None if self._tokens is None else await self._credentials(self._tokens)
         headers = (*_authorized(self.usual, used), (SESSION, session))
         (await self._ask("DELETE", headers)).close()
+
+    async def _credentials(self, tokens: TokenSource) -> str | None:
+        """What is sent now. Raises `PeerError`, as `TokenSource` does; a source may be anybody's,
+        so also for what would be another header, or none."""
+        used = await tokens.authorization()
+        if used is None or used is self._sendable:
+            return used
+        text = used if isinstance(used, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] - a program's own source may return anything
+        if not text.strip() or not _SENDABLE.fullmatch(text):
+            what = f"its token source ({type(tokens).__name__}) gave what no header can hold"
+            raise PeerError(
+                f"{self.peer}: {what}, such as a line end",
+                peer=self.peer,
+                phase=Phase.CONNECT,
+                fault=Fault.UNAUTHORIZED,
+                fate=Fate.NOT_SENT,
+            )
+        self._sendable = used
+        return used
 
     async def _wants_others(
         self, answer: Answer, used: str | None, tries: int, headers: Pairs
@@ -236,7 +258,8 @@ class HttpWire:
 
     def refused(self, status: int, what: str, answer: Answer | None = None) -> PeerError:
         """The error for a status that is no success; `what` is the body in one line."""
-        told = f"answered {status} with {what}{_ADVICE.get(status, '')}"
+        advice = _ADVICE if self._tokens is None else _ADVICE_WITH_TOKENS
+        told = f"answered {status} with {what}{advice.get(status, '')}"
         if answer is not None and status in _REFUSING:
             told += self._wanted(answer)
         pause = None
@@ -317,3 +340,9 @@ _ADVICE: Final[Mapping[int, str]] = {
     429: ": too many requests",
 }
 """What to do about a status; the end of a sentence."""
+_ADVICE_WITH_TOKENS: Final[Mapping[int, str]] = {
+    **_ADVICE,
+    401: ": it does not accept the token that was got for it; look at its auth, or ask who runs it",
+    403: ": it does not let this one in with the token that was got for it; ask who runs it",
+}
+"""The same where credentials are got, and stand in no header of the operator's."""

@@ -26,6 +26,11 @@ class Challenge(msgspec.Struct, frozen=True):
     revision: str | None = None
     """`MCP-Protocol-Version` of the request, where it had one."""
 
+    def __repr__(self) -> str:
+        """Without what was sent: it may be good elsewhere, or again; nor what the server says."""
+        what = "nothing" if self.used is None else "credentials"
+        return f"<Challenge {self.status} of {what}>"
+
 
 class TokenSource(Protocol):
     """Credentials for one server. A transport that was given one `settle`s it when it closes."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
+import pytest
+
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.protocol.jsonrpc import Handling, Outgoing, notification, request
 from lockgate.mcp.transport.base import Link
 from lockgate.mcp.transport.legacy_sse import LegacySseTransport
 from lockgate.mcp.transport.streamable_http import StreamableHttpTransport
+from lockgate.mcp.transport.tokens import Challenge
 from lockgate.testing.http_faults import redirect, status
 from lockgate.testing.http_heard import Action, HttpExchange
 from lockgate.testing.http_server import HttpServer
@@ -222,3 +225,35 @@ async def test_the_older_transport_asks_the_same_source() -> None:
         seen = [(heard.method, heard.headers["authorization"]) for heard in server.heard]
     assert seen == [("GET", FIRST), ("GET", SECOND), ("POST", SECOND), ("POST", THIRD)]
     assert tokens.settled == 1
+
+
+@pytest.mark.parametrize("value", ["Bearer a\r\nX: 1", "", "  ", "Bearer \u043a", "Bearer a\n"])
+async def test_a_source_that_gives_no_header_is_told(value: str) -> None:
+    """By its name; what it gave is neither sent nor shown, and the link goes on."""
+    async with HttpServer(ScriptedServer()) as server:
+        async with linked(server, ScriptedTokens(value)) as (link, _):
+            with pytest.raises(PeerError) as raised:
+                await link.send(call(1))
+        error = raised.value
+        assert error.fault is Fault.UNAUTHORIZED
+        assert error.fate is Fate.NOT_SENT
+        assert "its token source (ScriptedTokens) gave what no header can hold" in str(error)
+        assert "Bearer" not in str(error)
+        assert server.heard == []
+
+
+async def test_a_refusal_of_a_token_that_was_got_says_nothing_of_headers() -> None:
+    """There are none that the operator could look at."""
+    server = HttpServer(ScriptedServer()).on(status(401, headers=CHALLENGE))
+    async with server, linked(server, ScriptedTokens(FIRST)) as (link, receiver):
+        await link.send(call(1))
+        error = await receiver.lost(1)
+    assert "does not accept the token that was got for it" in str(error)
+    assert "headers" not in str(error)
+
+
+def test_a_refusal_shows_no_credentials() -> None:
+    """Programs print what they are handed."""
+    challenge = Challenge(401, f'Bearer error_description="{FIRST}"', FIRST)
+    assert FIRST not in f"{challenge!r}{challenge}"
+    assert "401" in repr(challenge)
