@@ -46,7 +46,8 @@ from lockgate.settings.loading import load
 from lockgate.stores.audit import AuditLog, Keeping, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
-from lockgate.stores.state import open_state
+from lockgate.stores.samplings import SqliteSamplings
+from lockgate.stores.state import StateDatabase, open_state
 from lockgate.stores.tickets import SqliteTickets
 from lockgate.tools.registry import Registry
 from lockgate.tools.tool import Tool
@@ -138,7 +139,7 @@ async def open(
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
         answered_by = services_of(
-            config, services, _answerers(config, around, attended, approvers, audit)
+            config, services, _answerers(config, around, attended, approvers, audit, state)
         )
         threads = WorkerThreads()
         made.own("threads", threads.close)
@@ -284,6 +285,7 @@ def _answerers(
     attended: bool,
     approvers: Sequence[Approver] | None,
     audit: AuditLog,
+    state: StateDatabase,
 ) -> Answerers:
     """Who answers servers. On the terminal are asked those whom the gate asks there."""
     settings, environ = config.approvals, around.environ
@@ -294,6 +296,7 @@ def _answerers(
         monotonic=around.monotonic,
         within=settings.answer_within,
         tell=around.voice.say if on_terminal else _log.warning,
+        sampled=SqliteSamplings(state).too_often,
     )
     if not on_terminal:
         return Answerers(attended, reception, settings.answer_within)

@@ -24,6 +24,7 @@ from lockgate.web.location import LocationError
 MAX_QUESTIONS: Final = 30
 """Questions to a person that one server may ask in `IN_SECONDS`; more are not put to anybody."""
 IN_SECONDS: Final = 600.0
+_HOUR: Final = 3600.0
 
 RecordedMode: TypeAlias = Literal["form", "address", "sampling"]
 RecordedAction: TypeAlias = Literal["accept", "decline", "cancel", "refuse", "withdrawn", "failed"]
@@ -32,6 +33,10 @@ _ACTIONS: Final[Mapping[Action, RecordedAction]] = {
     Action.DECLINE: "decline",
     Action.CANCEL: "cancel",
 }
+
+
+Counting: TypeAlias = Callable[[str, int, float], bool]
+"""Whether a server (by name) asked so often in the hour before a Unix time; if not, it counts."""
 
 
 class Reception:
@@ -45,14 +50,17 @@ class Reception:
         monotonic: Callable[[], float],
         within: float | None,
         tell: Callable[[str], None],
+        sampled: Counting | None = None,
     ) -> None:
         """`questions` is where records go; `time` is Unix time; `within` the seconds that a person
-        has for an answer, None for ever; `tell` says a line to whoever is there."""
+        has for an answer, None for ever; `tell` says a line to whoever is there. `sampled`
+        counts requests for a model where all processes do; None counts those of this one."""
         self._questions = questions
         self._time = time
         self._monotonic = monotonic
         self._within = within
         self._tell = tell
+        self._sampled = sampled
         self._asked: dict[str, deque[float]] = {}
 
     def elicits(self, elicit: Elicit) -> Elicit:
@@ -101,6 +109,12 @@ class Reception:
             return True
         times.append(now)
         return False
+
+    def sampled_too_often(self, server: str, most: int) -> bool:
+        """Whether this server has had so much completed in an hour; if not, this counts too."""
+        if self._sampled is None:
+            return self.too_often(f"{server} sampling", most, _HOUR)
+        return self._sampled(server, most, self._time())
 
     def record(self, occasion: Occasion, **facts: Any) -> None:
         """Write down what came of a question. Raises `Refusal` if that can not be done."""

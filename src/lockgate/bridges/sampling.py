@@ -28,7 +28,6 @@ REJECTED: Final = -1
 """The code for what a person said no to (2025-11-25, client/sampling: Error Handling)."""
 LIMITED: Final = -32000
 """The code for what is over the operator's own limit."""
-_HOUR: Final = 3600.0
 _MAX_WIDTH: Final = 100
 _SCREEN: Final = 20
 """Lines of a question above which it is said how many there are: some may be out of sight."""
@@ -108,7 +107,7 @@ class ModelSampling:
 
     async def _completed(self, params: Mapping[str, Any], occasion: Occasion) -> Mapping[str, Any]:
         settings, name = self._settings, self._model.name
-        if self._reception.too_often(f"{occasion.server} sampling", settings.per_hour, _HOUR):
+        if self._reception.sampled_too_often(occasion.server, settings.per_hour):
             told = f"only {settings.per_hour} requests an hour are allowed"
             raise _Refused(LIMITED, told, "too_many")
         try:

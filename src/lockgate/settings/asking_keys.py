@@ -66,7 +66,8 @@ SAMPLING: Final = Section(
             Count(10_000),
             20,
             "20",
-            "Requests an hour; those that were refused or said no to count too.",
+            "Requests an hour, of all processes of a project together; those that were refused or"
+            " said no to count too.",
         ),
         Key(
             "ask",

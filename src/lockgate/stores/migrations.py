@@ -76,4 +76,12 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             """,
         ),
     ),
+    Migration(
+        2,
+        "requests for a model",
+        (
+            "CREATE TABLE samplings (server TEXT NOT NULL, at REAL NOT NULL)",
+            "CREATE INDEX samplings_of_a_server ON samplings (server)",
+        ),
+    ),
 )

@@ -372,6 +372,16 @@ async def test_a_model_completes_within_its_limits(tmp_path: Path, modern: bool)
     assert record["model"] == told["model"]
 
 
+async def test_the_hour_of_a_server_is_that_of_all_gates(tmp_path: Path) -> None:
+    """Each `lockgate call` is a gate of its own, and a limit of each would be none."""
+    sampling = lockgate.SamplingSettings(_model(tmp_path, {"text": "It."}), per_hour=1, ask=False)
+    for code in (None, -32000):
+        server = _asking("sampling/createMessage", SAMPLE)
+        async with _gate(server, tmp_path, settings={"sampling": sampling}) as gate:
+            await _call(gate)
+        assert _told(server).get("code") == code
+
+
 async def test_a_model_that_has_to_be_asked_about_needs_somebody(tmp_path: Path) -> None:
     """Where nobody can be asked it is not declared: a program asks in its own way."""
     server = _asking("sampling/createMessage", SAMPLE)

@@ -172,6 +172,26 @@ async def test_requests_are_limited_by_size_and_by_hour() -> None:
     assert len(model.asked) == 1
 
 
+async def test_the_hour_may_be_counted_elsewhere() -> None:
+    """By server, at the time of the wall: other processes have no other clock in common."""
+    counted: list[tuple[str, int, float]] = []
+
+    def sampled(server: str, most: int, now: float) -> bool:
+        counted.append((server, most, now))
+        return len(counted) > 1
+
+    clock, model = FakeClock(), Says(ModelReply("Hi"))
+    reception = Reception(
+        Kept(), time=lambda: 7.0, monotonic=clock, within=5, tell=lambda text: None, sampled=sampled
+    )
+    sampling = ModelSampling(SamplingSettings("m", per_hour=3), model, reception, Agrees(), 5)
+    await sampling(_params(), WHO)
+    with pytest.raises(Refusal, match="only 3 requests an hour"):
+        await sampling(_params(), WHO)
+    assert counted == [(WHO.server, 3, 7.0)] * 2
+    assert len(model.asked) == 1
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
