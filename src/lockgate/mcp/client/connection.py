@@ -232,6 +232,7 @@ class Connection:
             bound,
         )
         generation = 0 if self._renewal is None else self._renewal.generation
+        strays = self._pending.strays
         if tracked is not None:
             tracked.begin(waiting.due - limit, limit)
         self._pending.add(identity, waiting)
@@ -267,7 +268,7 @@ class Connection:
             limit = limit if tracked is None else tracked.allowed
             self._pending.drop(identity)
             self._withdraw(link, identity, f"no answer within {limit:g} s", tell=withdraw)
-            raise self._timed_out(message, limit, link, sent=True)
+            raise self._timed_out(message, limit, link, self._pending.stray(strays), sent=True)
         return result
 
     async def initialize_again(self, dialect: Dialect) -> Answer:
@@ -353,10 +354,10 @@ class Connection:
         self._opened.set()
         self._gone.set()
 
-    def _timed_out(self, message: Outgoing, limit: float, link: Link, *, sent: bool) -> PeerError:
-        return self._failures.timed_out(
-            message, limit, link.last_words(), self._pending.stray, sent=sent
-        )
+    def _timed_out(
+        self, message: Outgoing, limit: float, link: Link, stray: str | None = None, *, sent: bool
+    ) -> PeerError:
+        return self._failures.timed_out(message, limit, link.last_words(), stray, sent=sent)
 
     async def _renewed(self, renewal: Renewal, generation: int, due: float) -> None:
         """Wait for a session later than that of `generation`, no longer than until `due`."""

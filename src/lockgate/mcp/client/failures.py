@@ -35,7 +35,7 @@ class Failures:
     def timed_out(
         self, message: Outgoing, limit: float, last_words: str, stray: str | None, *, sent: bool
     ) -> PeerError:
-        """Time was over; `stray` is what came and answered nothing."""
+        """Time was over; `stray` is what came meanwhile and answered nothing."""
         what = f"{message.method} within {limit:g} s (timeout)"
         if not sent:
             text = f"{self.peer} does not read: no room for {what}, nothing was sent"

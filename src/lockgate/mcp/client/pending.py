@@ -119,7 +119,7 @@ class PendingRequests:
 
     __slots__ = (
         *("_clock", "_failures", "_journal", "_last", "_next_look", "_open", "_questions"),
-        "stray",
+        *("_stray", "strays"),
     )
 
     def __init__(self, failures: Failures, journal: Journal | None = None) -> None:
@@ -131,8 +131,9 @@ class PendingRequests:
         self._last = 0
         self._clock: asyncio.TimerHandle | None = None
         self._next_look = math.inf
-        self.stray: str | None = None
-        """What came last that answered nothing, for the message of a request that times out."""
+        self.strays = 0
+        """How much has come that answered nothing."""
+        self._stray = ""
 
     def __len__(self) -> int:
         return len(self._open)
@@ -146,6 +147,11 @@ class PendingRequests:
         """An id that was never used on this connection; the first is 1, so 0 is never ours."""
         self._last += 1
         return self._last
+
+    def stray(self, before: int) -> str | None:
+        """What came last that answered nothing, for the message of a request that times out; None
+        if nothing has since there were so many `strays`."""
+        return self._stray if self.strays > before else None
 
     def add(self, identity: int, waiting: Waiting) -> None:
         """Let it be settled by whatever answers `identity`, or by the clock."""
@@ -292,5 +298,6 @@ class PendingRequests:
         self._note(f"response with unknown id {str(identity)[:80]} received")
 
     def _note(self, text: str) -> None:
-        self.stray = self._journal.line(text)
+        self.strays += 1
+        self._stray = self._journal.line(text)
         self._journal.noise("answer", f"answers nothing: {text}")

@@ -136,6 +136,18 @@ async def test_a_timeout_hints_at_answers_that_fitted_nobody(
         await session.connection.request("x", timeout=0.05)
 
 
+async def test_what_came_before_a_request_is_no_hint_about_it(
+    server: LoopServer, session: ServerSession
+) -> None:
+    """An answer that fitted nobody says nothing of a request that was made later."""
+    server.on("x", Answer(id=(99999,), result={}))
+    server.on("silent")
+    with pytest.raises(PeerError, match="unknown id 99999 received"):
+        await session.connection.request("x", timeout=0.05)
+    with pytest.raises(PeerError, match=r"\(timeout\)$"):
+        await session.connection.request("silent", timeout=0.05)
+
+
 async def test_an_error_without_an_id_is_hinted_at(
     server: LoopServer, session: ServerSession
 ) -> None:
