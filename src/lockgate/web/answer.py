@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -85,6 +86,11 @@ class Answer:
         return int(text) if self._decoder is None and text.isascii() and text.isdecimal() else None
 
     @property
+    def compressed(self) -> bool:
+        """Whether the body is undone as it is read, so that it may be far more than was sent."""
+        return self._decoder is not None
+
+    @property
     def ended(self) -> bool:
         """Whether the body is known to be over, without waiting."""
         return self._decoder is None and self._content.at_eof()
@@ -97,6 +103,8 @@ class Answer:
         try:
             while True:
                 for piece in self._unfolding:
+                    # What is here already may unfold for minutes: others come in between.
+                    await asyncio.sleep(0)
                     return piece
                 data = await self._received()
                 if not data:

@@ -129,6 +129,33 @@ async def test_a_compressed_body_is_undone_and_a_damaged_one_told() -> None:
         assert caught.value.stage is Stage.READING_BODY
 
 
+async def test_a_body_that_unfolds_without_end_leaves_room_for_others() -> None:
+    """A megabyte may stand for a gigabyte: the loop goes on between its pieces."""
+    packed = gzip.compress(bytes(20_000_000))
+
+    async def act(exchange: HttpExchange) -> None:
+        await exchange.answer(200, packed, {"content-encoding": "gzip"})
+
+    server = HttpServer(ScriptedServer()).on(act)
+    async with server, pooled(server) as (pool, head):
+        answer = await pool.ask(head, (), b"{}")
+        assert answer.compressed
+        turns = pieces = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(others())
+        while await answer.piece():
+            pieces += 1
+        task.cancel()
+        assert pieces > 250
+        assert turns >= pieces
+
+
 async def test_what_comes_before_an_answer_is_passed_over() -> None:
     """100 and 103 announce the answer, and are none."""
     early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n"

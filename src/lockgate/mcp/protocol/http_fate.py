@@ -67,6 +67,8 @@ SESSION_ENDED: Final[Verdict] = (Fault.NOT_CONNECTED, Fate.NOT_SENT)
 
 TOO_LARGE: Final[Verdict] = (Fault.TOO_LARGE, Fate.ANSWERED)
 """An answer over the limit of one frame."""
+MAYBE_TOO_LARGE: Final[Verdict] = (Fault.TOO_LARGE, Fate.UNKNOWN)
+"""A message over that limit, of which nobody knows whether it was the answer."""
 
 ODD: Final[Mapping[Odd, Verdict]] = {
     Odd.NO_MESSAGE: (Fault.MALFORMED, Fate.UNKNOWN),

@@ -50,6 +50,7 @@ class EventStream:
         "_type",
         "brought",
         "last_id",
+        "oversized",
         "retry",
     )
 
@@ -74,6 +75,8 @@ class EventStream:
         """The id of the last whole event, for `Last-Event-ID`; None if there was none."""
         self.brought = False
         """Whether there was a whole event with data, or one over the limit."""
+        self.oversized: Oversized | None = None
+        """The last event that was over the limit; None if there was none."""
         self.retry: float | None = None
         """Seconds that the peer wants us to wait before we come back; None if it said nothing."""
 
@@ -160,7 +163,8 @@ class EventStream:
         if self._id is not None:
             self.last_id = self._id
         if self._lost is not None:
-            arrived.append(Oversized(self._lost, self._size, self._limit))
+            self.oversized = Oversized(self._lost, self._size, self._limit)
+            arrived.append(self.oversized)
             self.brought = True
         elif self._data:
             text = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)

@@ -8,7 +8,7 @@ from typing import Final
 
 from lockgate.errors import Fate, PeerError
 from lockgate.mcp.protocol.framing import Oversized, excerpt
-from lockgate.mcp.protocol.http_fate import TOO_LARGE, Odd, answers
+from lockgate.mcp.protocol.http_fate import MAYBE_TOO_LARGE, TOO_LARGE, Odd, answers
 from lockgate.mcp.protocol.jsonrpc import (
     METHOD_NOT_FOUND,
     Failure,
@@ -162,7 +162,8 @@ class Posting:
                 self._unnamed(data, request)
 
     async def _gathered(self, answer: Answer, pieces: list[bytes]) -> bytes | Oversized:
-        """The whole of a body; of one over the limit its two ends and its length."""
+        """The whole of a body; of one over the limit its two ends and its length. Of one that is
+        compressed nothing more is undone then: a few bytes may stand for as much as they like."""
         size = sum(map(len, pieces))
         announced = answer.length
         while size <= self._limit and (announced is None or announced <= self._limit):
@@ -174,11 +175,11 @@ class Posting:
         head = b"".join(pieces)
         tail = head[-512:]
         head = head[:4096]
-        if announced is None:
+        if announced is None and not answer.compressed:
             while piece := await answer.piece():
                 size += len(piece)
                 tail = (tail + piece)[-512:]
-        else:
+        elif announced is not None:
             size = announced
         return Oversized(excerpt(head, tail, size), size, self._limit)
 
@@ -209,7 +210,12 @@ class Posting:
             raise Elsewhere(answer.status, stream.last_id, stream.retry)
         if failure is not None:
             raise failure
-        raise self._wire.odd(Odd.NO_ANSWER, "ended its stream without the answer")
+        what = "ended its stream without the answer"
+        if (cut := stream.oversized) is not None:
+            limit = f"the limit of {cut.limit:,} for one frame"
+            what += f", or it was a message of {cut.size:,} bytes, which is over {limit}"
+            raise self._wire.error(MAYBE_TOO_LARGE, what)
+        raise self._wire.odd(Odd.NO_ANSWER, what)
 
     def take(self, stream: EventStream, piece: bytes, request: RequestId | None) -> bool:
         """Hand on the frames that a piece of a stream completes; whether the answer was there."""
