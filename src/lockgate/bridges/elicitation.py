@@ -21,6 +21,8 @@ from lockgate.showing import visible
 from lockgate.web.location import LocationError
 
 _MAX_WIDTH: Final = 100
+_OF_ONE: Final = ("$schema", "$defs", "definitions", "properties")
+"""What of a form's schema says something of its fields one by one."""
 
 
 class TerminalElicitation:
@@ -65,8 +67,11 @@ class TerminalElicitation:
             await terminal.show("\na server asks you something: it needs a wider terminal\n")
             return ElicitAnswer(Action.CANCEL)
         if asked.url is None:
-            judge = _judge(asked.schema or {})
-            return await FormFilling(terminal, asked, occasion, judge, width).answer()
+            schema = asked.schema or {}
+            # Values that are not there yet are no fault of one that is.
+            alone = {key: schema[key] for key in _OF_ONE if key in schema}
+            judge, each = _judge(schema), _judge(alone)
+            return await FormFilling(terminal, asked, occasion, judge, each, width).answer()
         try:
             visit = read_visit(asked.url)
         except LocationError as error:

@@ -46,14 +46,17 @@ class FormFilling:
         asked: Elicitation,
         occasion: Occasion,
         judge: Judge,
+        each: Judge,
         width: int,
     ) -> None:
+        """`judge` is of all values together, `each` of one of them by itself."""
         self._terminal = terminal
         self._message = asked.message
         self._occasion = occasion
         self._server = visible(occasion.server)
         self._form = asked.form or Form()
         self._judge = judge
+        self._each = each
         self._width = width
         self._given: dict[str, Given] = {}
         self._tries = 0
@@ -110,9 +113,18 @@ class FormFilling:
                 return None
             understood = understood_value(field, typed)
             if isinstance(understood, Given):
-                self._given[field.name] = understood
-                return understood
+                wrong = self._wrong(field, understood)
+                if not wrong:
+                    self._given[field.name] = understood
+                    return understood
+                understood = wrong
             remark = understood
+
+    def _wrong(self, field: Field, given: Given) -> str:
+        """What the server's schema finds wrong with one value, such as by a pattern; else ""."""
+        if given.left_out:
+            return ""
+        return visible("; ".join(self._each({field.name: given.value})))
 
     async def _review(self) -> ElicitAnswer | int:
         """Show what would be sent; the answer, or the index of a field to be changed."""

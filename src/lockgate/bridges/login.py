@@ -122,6 +122,5 @@ class BrowserLogin:
             if opening is not None:
                 opening.cancel()
                 await asyncio.gather(opening, return_exceptions=True)
-        terminal.show_now("\n")
         # The line was read with Ctrl+C as a character: here it means what it means elsewhere.
         signal.raise_signal(signal.SIGINT)

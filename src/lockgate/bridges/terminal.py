@@ -71,6 +71,5 @@ class TerminalApprover:
             reveal = True
         answer, remark = understood(typed, question, self.name)
         if remark:
-            begin = "\n" if typed is None else ""  # nothing has ended the line of the prompt
-            await terminal.show(begin + "\n".join(folded(remark, width)) + "\n")
+            await terminal.show("\n".join(folded(remark, width)) + "\n")
         return answer

@@ -76,7 +76,10 @@ class Terminal:
             _stoppable(setting, lambda: self.show_now(f"\n{reminder}{prompt}")),
         ):
             await self.show(prompt)
-            return await self._line()
+            typed = await self._line()
+            if typed is None:  # nothing has ended the line of the prompt
+                self.show_now("\n")
+            return typed
 
     async def _line(self) -> str | None:
         typed = b""

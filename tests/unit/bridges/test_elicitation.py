@@ -188,11 +188,33 @@ async def test_what_is_wrong_is_said_and_asked_again(person: Person) -> None:
 
 
 async def test_what_only_the_whole_schema_says_is_told_before_sending(person: Person) -> None:
-    """A pattern is judged by the schema itself; nothing can be sent until it fits."""
-    question = form({"code": {"type": "string", "pattern": "^[a-z]+$"}})
-    found, seen = await filled(person, question, "A1", "send", "1", "ab", "send")
-    assert found.content == {"code": "ab"}
-    assert "-> $.code" in seen
+    """What values have to be together; nothing can be sent until they are."""
+    question = read_elicitation(
+        {
+            "message": "m",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+                "if": {"properties": {"a": {"const": "x"}}},
+                "then": {"properties": {"b": {"const": "y"}}},
+            },
+        }
+    )
+    found, seen = await filled(person, question, "x", "n", "send", "2", "y", "send")
+    assert found.content == {"a": "x", "b": "y"}
+    assert "-> $.b" in seen
+
+
+async def test_a_pattern_is_told_of_at_its_field(person: Person) -> None:
+    """It is judged as a schema of the server's, and not only when all is to be sent; what is
+    required beside it is no fault of this one."""
+    question = form(
+        {"code": {"type": "string", "pattern": "^[a-z]+$"}, "n": {"type": "string"}},
+        required=("code", "n"),
+    )
+    found, seen = await filled(person, question, "A1", "ab", "x", "send")
+    assert found.content == {"code": "ab", "n": "x"}
+    assert seen.index("-> $.code") < seen.index("2 of 2")
 
 
 async def test_values_are_changed_before_they_are_sent(person: Person) -> None:
@@ -234,6 +256,7 @@ async def test_end_of_input_and_ctrl_c_mean_cancel(person: Person, keys: bytes) 
         await person.see("value [none]: ")
         person.type(keys)
         assert await answer(task) == CANCEL
+    assert person.sees().endswith("\n")
     assert person.settings() == before
 
 

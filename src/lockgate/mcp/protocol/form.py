@@ -190,6 +190,8 @@ def _field(name: str, raw: Any, required: bool, schema: Mapping[str, Any]) -> Fi
         member = {**real[0], **{key: held for key, held in outer.items() if key != "anyOf"}}
     kind, choices, bounds = _kind(name, member, schema)
     least, most = (_number(member.get(bound)) for bound in bounds)
+    if not _satisfiable(kind, least, most, len(choices)):
+        raise Unreadable(f"has the field {name[:60]!r}, whose bounds leave no value")
     field = Field(
         name,
         kind,
@@ -206,6 +208,18 @@ def _field(name: str, raw: Any, required: bool, schema: Mapping[str, Any]) -> Fi
     if default is _ABSENT or default is None or field.fault(default) is not None:
         return field
     return msgspec.structs.replace(field, default=default)
+
+
+def _satisfiable(kind: Kind, least: float | None, most: float | None, choices: int) -> bool:
+    """Whether there is a value within the bounds: nobody is asked for one that there is not."""
+    if kind is Kind.SEVERAL:
+        most = choices if most is None else min(most, choices)
+    if kind is not Kind.NUMBER:
+        least = None if least is None else math.ceil(least)
+        most = None if most is None else math.floor(most)
+    if kind in (Kind.TEXT, Kind.SEVERAL) and most is not None and most < 0:
+        return False
+    return least is None or most is None or least <= most
 
 
 def _kind(

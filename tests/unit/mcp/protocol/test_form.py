@@ -225,6 +225,27 @@ def test_a_bound_that_no_number_can_show_is_none(bound: float) -> None:
     (field,) = form.fields
     assert field.least == (bound if bound == 1e308 else None)
     assert field.has_default is (bound != 1e308)
-    text = {"type": "string", "minLength": bound, "maxLength": 3}
+    most = {} if bound == 1e308 else {"maxLength": 3}
+    text = {"type": "string", "minLength": bound, **most}
     (field,) = read_form({"properties": {"t": text}}).fields
     assert field.fault("long") is not None
+
+
+@pytest.mark.parametrize(
+    ("bad", "good"),
+    [
+        ({"type": "string", "minLength": 10, "maxLength": 5}, {"minLength": 5, "maxLength": 5}),
+        ({"type": "string", "maxLength": -1}, {"maxLength": 0}),
+        ({"type": "number", "minimum": 1, "maximum": 0.5}, {"minimum": 0.25, "maximum": 0.5}),
+        ({"type": "integer", "minimum": 0.25, "maximum": 0.5}, {"minimum": 0.25, "maximum": 1.5}),
+        (
+            {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}, "minItems": 3},
+            {"minItems": 2},
+        ),
+    ],
+)
+def test_bounds_that_leave_no_value_are_no_form(bad: dict[str, Any], good: dict[str, Any]) -> None:
+    """Nobody is asked for what nothing they type can be, required or not."""
+    with pytest.raises(Unreadable, match="whose bounds leave no value"):
+        read_form({"properties": {"a": bad}})
+    assert read_form({"properties": {"a": {**bad, **good}}}).fields
