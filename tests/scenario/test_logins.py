@@ -106,7 +106,7 @@ async def test_what_ran_out_for_good_is_told_and_the_others_start(
     assert states["other"]["state"] == "ready"
     assert states["notes"]["state"] == "failed"
     assert "lockgate mcp login notes" in states["notes"]["reason"]
-    assert states["notes"]["login"]["state"] == "none"
+    assert states["notes"]["login"]["state"] == "expired"
     again = await bench.run("mcp", "login", "notes", env=bench.browser)
     assert again.returncode == 0
     assert '"hi"' in await bench.echoed()

@@ -190,7 +190,9 @@ def place_at(name: str, url: str) -> Place | None:
 def known_login(login: Login | None, now: float, *, unattended: bool = False) -> KnownLogin:
     """What an entry of the file of logins says; None: there is none."""
     if login is None or not login.has_tokens:
-        return KnownLogin("not-needed" if unattended else "none")
+        if unattended:
+            return KnownLogin("not-needed")
+        return KnownLogin("expired" if login is not None and login.ended else "none")
     state: LoginState = "logged-in"
     if unattended:
         state = "not-needed"
@@ -232,7 +234,8 @@ def login_findings(config: Config, now: float) -> Iterator[Finding]:
         login = next((each for each in logins if each.place == place_of(server)), None)
         known = known_login(login, now, unattended=plan.unattended)
         if known.state in ("none", "expired"):
-            what = "nobody is logged in to it" if login is None else "the login to it has ended"
+            ended = known.state == "expired"
+            what = "the login to it has ended" if ended else "nobody is logged in to it"
             hint = f"lockgate mcp login {server.name}"
             yield Finding(f"server {server.name}", what, hint, note=True)
 

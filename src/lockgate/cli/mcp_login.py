@@ -207,6 +207,8 @@ def _tell(store: KeptCredentials, server: ServerSettings, as_json: bool) -> None
     by = "" if known.issuer is None else f" at {visible(known.issuer)}"
     click.echo(f"Logged in to {server.name}{by}.")
     click.echo(f"  scopes: {visible(known.scope) if known.scope else 'not said'}")
+    if known.wanted:
+        click.echo(f"  not granted: {visible(known.wanted)}, which the server asked for")
     click.echo(f"  lasts: {login_end(known, now) or 'it does not say how long'}")
     if known.kept_in == "keyring":
         click.echo("  kept in: the keyring of this system")

@@ -45,11 +45,13 @@ class Login(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether there is a refresh token: an end is no end then."""
     obtained_at: float = 0.0
     wanted: str | None = None
-    """Scopes that the server asked for when nobody was there to grant them."""
+    """Scopes that the server asked for and nobody granted."""
     query: str = ""
     """See `Place.query`."""
     has_tokens: bool = True
-    """Else there is only a registration of the client."""
+    """Else there is only a registration of the client, or what is left of a login."""
+    ended: bool = False
+    """See `Credentials.ended`."""
     credentials: Credentials | None = None
     """None where the keyring keeps them."""
 
@@ -78,6 +80,7 @@ def login_of(place: Place, id: str, kept_in: KeptIn, credentials: Credentials) -
         obtained_at=0.0 if tokens is None else tokens.obtained_at,
         wanted=credentials.wanted,
         has_tokens=tokens is not None,
+        ended=credentials.ended,
         credentials=credentials if kept_in == "file" else None,
     )
 

@@ -109,9 +109,11 @@ async def test_a_login_that_is_missing_is_a_note(tmp_path: Path) -> None:
     ended = Credentials(tokens=msgspec.structs.replace(tokens, refresh_token=None))
     await store.save(Place("far", url), ended)
     assert told(config) == []
-    ((text, note),) = told(config, now=1e12)
-    assert "the login to it has ended" in text
-    assert note
+    for left, now in ((ended, 1e12), (Credentials(ended=True), 0.0)):
+        await store.save(Place("far", url), left)
+        ((text, note),) = told(config, now=now)
+        assert "the login to it has ended" in text
+        assert note
 
 
 def test_a_file_of_logins_that_can_not_be_used_is_a_finding(tmp_path: Path) -> None:

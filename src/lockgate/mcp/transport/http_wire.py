@@ -194,7 +194,7 @@ class HttpWire:
             if wanted is None or not wanted.lacks_scope:
                 return False
         try:
-            challenge = Challenge(answer.status, header, used, _revision(headers))
+            challenge = Challenge(answer.status, header, used, _revision(headers), tries > 0)
             others = await tokens.challenged(challenge)
         except BaseException:
             answer.close()

@@ -25,6 +25,8 @@ class Challenge(msgspec.Struct, frozen=True):
     """The value that was refused; None if none was sent."""
     revision: str | None = None
     """`MCP-Protocol-Version` of the request, where it had one."""
+    again: bool = False
+    """Whether this message was refused before, and sent once more with these credentials."""
 
     def __repr__(self) -> str:
         """Without what was sent: it may be good elsewhere, or again; nor what the server says."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from lockgate.errors import ConfigError
-from lockgate.mcp.client.oauth.guarded import Guarded
+from lockgate.mcp.client.oauth.guarded import Guarded, Reply
 from lockgate.mcp.client.oauth.login import Login
 from lockgate.mcp.client.oauth.plan import EnterpriseManaged, OAuthPlan
 from lockgate.mcp.client.oauth.store import Credentials, CredentialStore, Tokens
@@ -126,7 +126,8 @@ class Getting:
         if challenge is not None and challenge.status == 403:
             raise await self._too_little(held, challenge)
         if tokens is None:
-            raise OAuthTrouble("nobody is logged in", Need.PERSON)
+            text = "the log-in has run out" if held.ended else "nobody is logged in"
+            raise OAuthTrouble(text, Need.PERSON)
         if tokens.refresh_token is None:
             raise OAuthTrouble("the log-in has run out", Need.PERSON)
         try:
@@ -135,7 +136,7 @@ class Getting:
             others = held.registrations
             if revoked.client:
                 others = tuple(each for each in others if each.issuer != tokens.issuer)
-            left = Credentials(registrations=others, wanted=held.wanted)
+            left = Credentials(registrations=others, wanted=held.wanted, ended=True)
             await self._store.save(self._place, left)
             raise
 
@@ -172,20 +173,38 @@ class Getting:
                             raise
                     held = await self.kept()
             made = await self._flow(login, held, challenge or await self._refusal())
+            if anew:
+                await self._tried(made)
             async with self._store.exclusive(self._place):
                 await self._store.save(self._place, made)
             return made
 
     async def _refusal(self) -> Challenge:
         """What the server says to whoever comes without credentials."""
+        reply = await self._pinged()
+        return Challenge(401, reply.wants, None) if reply.status in (401, 403) else NOTHING
+
+    async def _tried(self, made: Credentials) -> None:
+        """See that the server takes what a person got. Raises `OAuthTrouble` if it refuses that."""
+        tokens = made.tokens
+        if tokens is None:
+            return
+        try:
+            reply = await self._pinged(("Authorization", header(tokens)))
+        except OAuthTrouble:
+            return  # nothing is known, then; a call will tell
+        if reply.status == 401:
+            text = f"it does not accept the token that was just got from {tokens.issuer}"
+            raise OAuthTrouble(f"{text}: ask who runs it; this login is not kept")
+
+    async def _pinged(self, *more: tuple[str, str]) -> Reply:
         others = tuple(
             (name, value)
             for name, value in self._endpoint.headers.items()
             if name.lower() != "authorization"
         )
         address = self._target.address
-        reply = await self._guarded().ask("POST", address, (*_JSON, *others), _PING)
-        return Challenge(401, reply.wants, None) if reply.status in (401, 403) else NOTHING
+        return await self._guarded().ask("POST", address, (*_JSON, *others, *more), _PING)
 
     # -------------------------------------------------------------- the flow
 

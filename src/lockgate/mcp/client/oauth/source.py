@@ -39,7 +39,8 @@ QUICK: Final = 5.0
 """Seconds: tokens that are refused within them were never good; a failure is not repeated within
 them."""
 TOO_QUICK: Final = 2
-"""How often in a row that may happen: a server may forget its tokens just when they were got."""
+"""How often in a row that may happen: a server may forget its tokens just when they were got. To
+one message it does not happen twice: each time uses up what renews them."""
 UNNAMED: Final = "a scope that it does not name"
 AGAIN: Final = 60.0
 """Seconds within which a scope that was granted and did not do is not asked for again."""
@@ -297,7 +298,7 @@ class OAuthTokens:
             self._quick = 0
             return ""
         self._quick += 1
-        if self._quick > TOO_QUICK:
+        if challenge.again or self._quick > TOO_QUICK:
             issuer = self._held.tokens.issuer if self._held and self._held.tokens else "there"
             raise OAuthTrouble(f"it does not accept the token that was just got from {issuer}")
         return ""

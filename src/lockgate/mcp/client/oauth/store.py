@@ -82,7 +82,9 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     registrations: tuple[Registration, ...] = ()
     """At most one for each issuer."""
     wanted: str | None = None
-    """Scopes that the server asked for when nobody was there to grant them."""
+    """Scopes that the server asked for and nobody granted."""
+    ended: bool = False
+    """Whether there were tokens, which are good for nothing any more."""
 
     def registered_with(self, issuer: str) -> Registration | None:
         """The registration with that authorization server; None if there is none."""

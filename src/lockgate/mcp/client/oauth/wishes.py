@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from lockgate.mcp.client.oauth.plan import OAuthPlan
-from lockgate.mcp.client.oauth.store import Credentials, Place
+from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
 from lockgate.mcp.protocol.challenge import BearerChallenge, bearer_challenge
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.web.target import Target
@@ -62,6 +62,16 @@ def kept_beside(plan: OAuthPlan, held: Credentials) -> str:
     """What is asked for in any case, where the metadata of the server says what is missing."""
     granted = held.tokens.scope if held.tokens is not None else None
     return joined(granted or "", *plan.scopes)
+
+
+def not_granted(held: Credentials, tokens: Tokens) -> str | None:
+    """What the server had asked for before a login, and the new tokens are not good for; None if
+    that is nothing, or if nobody said what they are good for: then it is what was asked for."""
+    if tokens.scope is None:
+        return None
+    granted = set(tokens.scope.split())
+    missing = (word for word in (held.wanted or "").split() if word not in granted)
+    return " ".join(missing) or None
 
 
 def joined(*scopes: str) -> str:

@@ -12,6 +12,7 @@ from lockgate.mcp.client.oauth.store import Credentials, Place, Tokens
 from lockgate.mcp.endpoint import HttpEndpoint
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.testing.credentials import PageLogin
+from lockgate.testing.http_faults import status
 from lockgate.testing.oauth_bench import PEER, OAuthBench
 
 REFUSED = Challenge(401, "Bearer", None)
@@ -211,9 +212,47 @@ async def test_a_revoked_refresh_token_is_forgotten(bench: OAuthBench, said: str
         assert bench.store.only.tokens is None
         assert len(bench.store.only.registrations) == (said == "invalid_grant")
         asked = len(bench.server.asked_for)
-        with pytest.raises(PeerError, match="nobody is logged in"):
+        assert bench.store.only.ended
+        with pytest.raises(PeerError, match="the log-in has run out; log in with"):
             await bench.call(session)
         assert len(bench.server.asked_for) == asked
+
+
+async def test_a_token_that_is_refused_as_soon_as_it_was_got_is_told(bench: OAuthBench) -> None:
+    """A message uses up one refresh token and no more; the error says whose tokens they are."""
+    await bench.log_in()
+    refusing = status(401, headers={"www-authenticate": "Bearer"})
+    async with bench.session(bench.tokens()) as session:
+        bench.server.on(refusing, message="tools/call")
+        with pytest.raises(PeerError, match="not accept the token that was just got from") as told:
+            await bench.call(session)
+        assert bench.server.issuer in str(told.value)
+        assert "headers" not in str(told.value)
+    assert grants(bench) == ["authorization_code", "refresh_token"]
+
+
+async def test_a_login_that_the_server_does_not_accept_is_none(bench: OAuthBench) -> None:
+    """It is tried at once; what was kept before stays."""
+    await bench.log_in()
+    before = bench.store.only
+    bench.server.on(status(401, headers={"www-authenticate": "Bearer"}), message="ping")
+    with pytest.raises(PeerError, match="this login is not kept"):
+        await bench.log_in()
+    assert bench.store.only == before
+
+
+async def test_a_login_that_gives_less_than_was_asked_for_says_so(bench: OAuthBench) -> None:
+    """What the server wants and nobody granted is known still, and asked for the next time."""
+    place = Place(PEER, bench.server.url)
+    await bench.store.save(place, Credentials(wanted="read write"))
+    bench.server.valid["t"] = "read"
+    bench.server.refusal = 200, {"access_token": "t", "token_type": "Bearer", "scope": "read"}
+    await bench.log_in()
+    assert bench.store.only.wanted == "write"
+    bench.server.refusal = None
+    await bench.log_in()
+    assert bench.store.only.wanted is None
+    assert "write" in (bench.server.valid.popitem()[1])
 
 
 @pytest.mark.parametrize("code", [500, 503, 429])

@@ -31,7 +31,13 @@ from lockgate.mcp.client.oauth.sdk.providers import (
 from lockgate.mcp.client.oauth.sdk.requests import Requests, response
 from lockgate.mcp.client.oauth.store import Credentials
 from lockgate.mcp.client.oauth.trouble import Need, OAuthTrouble
-from lockgate.mcp.client.oauth.wishes import kept_beside, resource_of, said_in, scope_for
+from lockgate.mcp.client.oauth.wishes import (
+    kept_beside,
+    not_granted,
+    resource_of,
+    said_in,
+    scope_for,
+)
 from lockgate.mcp.transport.tokens import Challenge
 from lockgate.process.hidden import Learned
 from lockgate.web.target import Target
@@ -191,7 +197,8 @@ class Flow:
         tokens = tokens_of(
             came, issuer=issuer, client_id=client_id, resource=resource, now=self._now()
         )
-        made = Credentials(tokens=tokens, registrations=held.registrations)
+        missing = not_granted(held, tokens)
+        made = Credentials(tokens=tokens, registrations=held.registrations, wanted=missing)
         client = self._kept.client
         if self._kept.registered and client is not None and not self._is_document(client_id):
             redirect = None if self._person is None else self._person.redirect_uri
