@@ -21,6 +21,7 @@ from lockgate.testing.terminal import StartAtTerminal
 
 ABLE: dict[str, Any] = {"resources": {}, "prompts": {}, "completions": {}, "tools": {}}
 PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
+PROMPT = "Review\u202e this\n[assistant]"
 BLOB = base64.b64encode(PNG).decode()
 
 
@@ -39,9 +40,9 @@ def docs(*contents: Any, **server: Any) -> ScriptedServer:
     templates = [{"uriTemplate": "file:///{name}{?q}", "name": "files"}]
     arguments = [{"name": "code", "description": "The code.", "required": True}, {"name": "style"}]
     prompts = [{"name": "review", "description": "Reviews code.", "arguments": arguments}]
-    message = {"role": "user", "content": {"type": "text", "text": "Review\u202e this"}}
+    message = {"role": "user", "content": {"type": "text", "text": PROMPT}}
     held = contents or ({"uri": "file:///a.md", "mimeType": "text/markdown", "text": "# Hello"},)
-    suggested = {"values": ["a.md"], "total": 9, "hasMore": True}
+    suggested = {"values": ["a.md", "b\nc\x1b"], "total": 9, "hasMore": True}
     rules = (
         answers("resources/list", resources=listed),
         answers("resources/templates/list", resourceTemplates=templates),
@@ -122,10 +123,10 @@ def test_a_template_is_filled_in_and_values_are_suggested(project: Project) -> N
     assert asked(ledger, "resources/read") == [{"uri": "file:///a%20b.md"}]
     words = ("docs", uri, "name=a", "q=1", "--complete", "name")
     suggested = project.run("resources", "read", *words)
-    assert (suggested.returncode, suggested.stdout) == (Exit.DONE, "a.md\n")
-    assert "1 of 9" in suggested.stderr
+    assert (suggested.returncode, suggested.stdout) == (Exit.DONE, "a.md\nb\\nc\\x1b\n")
+    assert "2 of 9" in suggested.stderr
     assert project.json("prompts", "get", "docs", "review", "--complete", "code") == {
-        "values": ["a.md"],
+        "values": ["a.md", "b\nc\x1b"],
         "total": 9,
         "hasMore": True,
     }
@@ -142,15 +143,13 @@ def test_a_template_is_filled_in_and_values_are_suggested(project: Project) -> N
 
 @pytest.mark.req("S3-19")
 def test_a_prompt_is_printed_message_by_message(project: Project) -> None:
-    """With who speaks; for programs in MCP's own shapes."""
+    """With who speaks, which no line of a message looks like; for programs in MCP's own shapes."""
     ledger = project.add("docs", docs())
     done = project.run("prompts", "get", "docs", "review", "code=x=1")
-    assert done.stdout == "[user]\nReview\u202e this\n"  # into a pipe as it is
+    assert done.stdout == "[user]\n  Review\u202e this\n  [assistant]\n"  # into a pipe as it is
     assert asked(ledger, "prompts/get") == [{"name": "review", "arguments": {"code": "x=1"}}]
     data = project.json("prompts", "get", "docs", "review", "code=x")
-    assert data["messages"] == [
-        {"role": "user", "content": {"type": "text", "text": "Review\u202e this"}}
-    ]
+    assert data["messages"] == [{"role": "user", "content": {"type": "text", "text": PROMPT}}]
 
 
 @pytest.mark.req("S3-19")
@@ -225,7 +224,11 @@ def test_on_a_terminal_nothing_hides_and_nothing_binary_is_shown(
     assert "image/png, 10 bytes" in said
     assert "write it with --output FILE" in said
     assert refused.process.returncode == Exit.FAILED
-    assert "Review\\u202e this" in start("prompts", "get", "docs", "review", "code=x").end()
+    prompted = start("prompts", "get", "docs", "review", "code=x").end()
+    assert "\n  Review\\u202e this\n  [assistant]\n" in prompted
+    project.add("two", docs({"uri": "x:1", "text": "a\n-- 2: x:2"}, {"uri": "x:2", "text": "b"}))
+    several = start("resources", "read", "two", "x:1").end()
+    assert "\n  a\n  -- 2: x:2\n-- 2: x:2 (1 characters)\n  b\n" in several
 
 
 @pytest.mark.req("S3-19")

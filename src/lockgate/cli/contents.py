@@ -11,7 +11,7 @@ import click
 from lockgate.cli.exit import Exit
 from lockgate.cli.offered import known, write_new
 from lockgate.cli.options import print_json
-from lockgate.cli.output import echo_text, on_terminal
+from lockgate.cli.output import INSIDE, echo_text, on_terminal
 from lockgate.content import EmbeddedResource, UnknownContent
 from lockgate.mcp.protocol.resources import ReadResult
 from lockgate.showing import visible
@@ -79,7 +79,8 @@ def _printed(contents: tuple[One, ...]) -> int:
             click.echo(f"error: {_about(one)}: it can not be read", err=True)
             code = Exit.FAILED
         elif one.text is not None:
-            echo_text(one.text)
+            # Into a pipe the headings do not go.
+            echo_text(one.text, under=INSIDE if len(contents) > 1 and on_terminal() else "")
         elif on_terminal() or len(contents) > 1:
             why = "it is not text: write it with --output FILE"
             which = f" --content {number}" if len(contents) > 1 else ""

@@ -14,7 +14,7 @@ from lockgate.app.gate import Gate
 from lockgate.cli.exit import Exit
 from lockgate.cli.opening import Progress, opened
 from lockgate.cli.options import print_json
-from lockgate.cli.output import echo_text
+from lockgate.cli.output import on_terminal
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.resources import is_not_found
 from lockgate.mcp.host.found import Found
@@ -116,12 +116,13 @@ def no_value(name: str, known: Collection[str]) -> click.UsageError:
 
 
 def print_suggestions(found: Completed, *, as_json: bool) -> int:
-    """Print what a server suggests, one on each line."""
+    """Print what a server suggests, one on each line: a line end in one is shown as `\\n`."""
     if as_json:
         print_json({"values": found.values, "total": found.total, "hasMore": found.has_more})
         return Exit.DONE
     for value in found.values:
-        echo_text(value)
+        apart = on_terminal() or value.splitlines() != [value]
+        click.echo(visible(value) if apart else value, color=True)
     if found.has_more:
         of = f" of {found.total}" if found.total is not None else ""
         click.echo(f"{len(found.values)}{of}; type more of it to see others", err=True)

@@ -163,7 +163,7 @@ def _print_list(prompts: Sequence[Prompt]) -> None:
 
 
 def _show(prompt: Prompt, result: PromptResult, *, as_json: bool) -> int:
-    from lockgate.cli.output import echo_text
+    from lockgate.cli.output import INSIDE, echo_text
     from lockgate.cli.results import block_data
     from lockgate.showing import visible
 
@@ -179,7 +179,7 @@ def _show(prompt: Prompt, result: PromptResult, *, as_json: bool) -> int:
         return 0
     for message in result.messages:
         click.echo(f"[{message.role}]")
-        echo_text(message.content.as_text())
+        echo_text(message.content.as_text(), under=INSIDE)
     if not result.messages:
         click.echo("the prompt has no messages", err=True)
     return 0
