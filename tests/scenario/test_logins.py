@@ -203,6 +203,23 @@ async def test_a_file_that_others_can_read_is_that_servers_trouble(
     assert '"hi"' in await bench.echoed()
 
 
+async def test_a_file_that_can_not_be_used_is_removed_by_logging_out_of_all(
+    project: Project, bench: LoginBench
+) -> None:
+    """Said first; a logout from one server alone removes nothing."""
+    bench.file.parent.mkdir(parents=True, exist_ok=True)
+    for content, mode, why in (("{", 0o600, "is damaged"), ("{}", 0o644, "can be read by others")):
+        bench.file.write_text(content)
+        bench.file.chmod(mode)
+        done = await bench.run("mcp", "logout", "notes")
+        assert (done.returncode, bench.file.exists()) == (2, True)
+        done = await bench.run("mcp", "logout", "--all")
+        assert (done.returncode, bench.file.exists()) == (0, False), done.stderr
+        assert why in done.stderr
+        assert "Removed" in done.stdout
+        assert "Nothing was taken back" in done.stdout
+
+
 async def test_another_address_has_no_login(project: Project, bench: LoginBench) -> None:
     """A name that stands for another server now takes no token there."""
     await bench.run("mcp", "login", "notes", env=bench.browser)

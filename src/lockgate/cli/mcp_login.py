@@ -109,7 +109,7 @@ async def _with_person(
 
     async with RedirectListener(port=grant.redirect_port or 0) as listener:
         terminal = open_terminal()
-        shown = _Shown(server)
+        shown = Shown(server, pastes=terminal is not None)
         slow = asyncio.get_running_loop().call_later(SLOW, shown.say_slow)
         person = BrowserLogin(
             listener,
@@ -141,11 +141,13 @@ def _written(server: ServerSettings) -> tuple[str, ...]:
     return own if issuer is None else (*own, issuer)
 
 
-class _Shown:
+class Shown:
     """Shows the address to open, once, and then what is to be done with it."""
 
-    def __init__(self, server: ServerSettings) -> None:
+    def __init__(self, server: ServerSettings, *, pastes: bool) -> None:
+        """`pastes`: whether the address that a browser ends at can be given here."""
         self._server = server
+        self._pastes = pastes
         self._done = False
 
     def say_slow(self) -> None:
@@ -162,6 +164,7 @@ class _Shown:
 
         if self._done:
             click.echo("No browser could be opened: open that address yourself.", err=True)
+            self._say_where()
             return
         self._done = True
         host = urlsplit(address).netloc
@@ -177,6 +180,13 @@ class _Shown:
         if marks:
             what = "It is not opened by itself: open it if that is right."
         click.echo(f"{what} This waits for five minutes; Ctrl+C gives up.", err=True)
+        if not opened:
+            self._say_where()
+
+    def _say_where(self) -> None:
+        if not self._pastes:
+            text = "It waits for a browser on this machine: there is no terminal to paste at."
+            click.echo(text, err=True)
 
 
 async def _without(logins: Logins, server: ServerSettings, plan: OAuthPlan) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockgate.cli.options import config_option, find_layers, json_option, print_json
+from lockgate.cli.options import config_option, find_layers, json_option, print_json, short
 from lockgate.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
     from lockgate.app.logins import LoggedOut
     from lockgate.settings.config import Config
     from lockgate.settings.layers import Layers
+    from lockgate.stores.credentials import KeptCredentials
 
 
 @click.command("logout")
@@ -25,7 +26,8 @@ def logout(name: str | None, everything: bool, config: Path | None, as_json: boo
     """Forget the login to a server, and have its authorization server take the tokens back.
 
     It is forgotten here in any case. Where the authorization server can not be asked, you are told:
-    the tokens are good there until they end.
+    the tokens are good there until they end. With --all, a file of logins that can not be used is
+    removed.
 
     \b
     Examples:
@@ -54,7 +56,13 @@ def logout(name: str | None, everything: bool, config: Path | None, as_json: boo
             Path.cwd(),
             note=lambda text: click.echo(f"note: {visible(text)}", err=True),
         )
-        places = [each.place for each in store.logins() if everything or each.server == name]
+        try:
+            kept = store.logins()
+        except ConfigError as error:
+            if not everything:
+                raise
+            return _discarded(store, error, as_json)
+        places = [each.place for each in kept if everything or each.server == name]
         if not places and name is not None:
             _check_known(name, settings)
         logins = Logins(settings, os.environ, store)
@@ -70,6 +78,25 @@ def logout(name: str | None, everything: bool, config: Path | None, as_json: boo
         return Exit.DONE
 
     return run_async(work)
+
+
+def _discarded(store: KeptCredentials, error: ConfigError, as_json: bool) -> int:
+    """Remove a file of logins that can not be used: who wants all of them gone has no other way.
+
+    Raises `ConfigError` if that can not be done.
+    """
+    from lockgate.cli.exit import Exit
+    from lockgate.showing import visible_error
+
+    click.echo(f"warning: {visible_error(error)}", err=True)
+    removed = store.discard()
+    if as_json:
+        print_json({"loggedOut": [], "removed": str(store.path) if removed else None})
+    elif removed:
+        click.echo(f"Removed {short(store.path)}, with every login in it.")
+        text = "Nothing was taken back: tokens are good at their servers until they end."
+        click.echo(f"  {text} A keyring may hold entries of lockgate still.")
+    return Exit.DONE
 
 
 def _settings(layers: Layers) -> Config:

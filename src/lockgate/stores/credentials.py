@@ -70,6 +70,11 @@ class KeptCredentials:
         """The same of one."""
         return _of(self._file.read(), place)
 
+    def discard(self) -> bool:
+        """Remove the file where it can not be used; see `CredentialsFile.discard`. What a keyring
+        holds of its logins stays there, and nothing names it any more."""
+        return self._file.discard()
+
     async def load(self, place: Place) -> Credentials:
         """What is kept; empty if nothing is."""
         return await beside(lambda: self._load(place), name="logins")

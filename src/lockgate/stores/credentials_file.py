@@ -140,6 +140,23 @@ class CredentialsFile:
             except OSError as error:
                 raise self._unusable(f"can not be written: {_reason(error)}") from None
 
+    def discard(self) -> bool:
+        """Remove the file, readable or not; whether it was there. Raises `ConfigError` for what is
+        no file of this person, and where that can not be done."""
+        try:
+            with self._alone():
+                found = self.path.stat()
+                if not stat.S_ISREG(found.st_mode):
+                    raise self._unusable("is no file")
+                if found.st_uid != os.geteuid():
+                    raise self._unusable("belongs to somebody else")
+                self.path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unusable(f"can not be removed: {_reason(error)}") from None
+        return True
+
     def lock_of(self, place: Place, *, login: bool) -> Path:
         """The file whose lock stands for work on one login."""
         import hashlib

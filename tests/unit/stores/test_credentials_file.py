@@ -233,3 +233,17 @@ async def test_the_file_says_its_format(make: MakeStore) -> None:
     store = make(kept_in="file")
     await store.save(PLACE, some_credentials())
     assert json.loads(store.path.read_text())["format"] == 1
+
+
+async def test_a_file_that_can_not_be_used_can_be_removed(make: MakeStore) -> None:
+    """Whatever is wrong with it, but not what is no file."""
+    store = make(kept_in="file")
+    await store.save(PLACE, some_credentials())
+    store.path.write_text("{")
+    assert store.discard()
+    assert not store.discard()
+    assert store.logins() == ()
+    store.path.mkdir()
+    with pytest.raises(ConfigError, match="is no file"):
+        store.discard()
+    assert store.path.is_dir()
