@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -313,33 +313,6 @@ async def test_roots_are_what_the_configuration_says(tmp_path: Path) -> None:
         await _call(gate)
     assert _told(other)["code"] == -32601
     assert "roots" not in other.heard("initialize")[0]["params"]["capabilities"]
-
-
-async def test_a_server_is_told_where_its_roots_lead(tmp_path: Path) -> None:
-    """The real path of a link, and nothing of one that was put there since."""
-    for name in ("real", "later"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "link").symlink_to("real")
-    server = _asking("roots/list", {})
-    settings = {"roots": (tmp_path / "link", tmp_path / "later")}
-    async with _gate(server, tmp_path, settings=settings) as gate:
-        (tmp_path / "later").rmdir()
-        (tmp_path / "later").symlink_to("/")
-        await _call(gate)
-    assert _told(server) == {"roots": [{"uri": f"file://{tmp_path}/real", "name": "real"}]}
-
-
-async def test_roots_can_be_the_programs(tmp_path: Path) -> None:
-    """In place of those of the configuration."""
-
-    async def roots(occasion: lockgate.Occasion) -> Sequence[lockgate.Root]:
-        return (lockgate.Root("file:///of/the/program"),)
-
-    server = _asking("roots/list", {})
-    services = {"s": lockgate.Services(roots=roots)}
-    async with _gate(server, tmp_path, settings={"roots": (tmp_path,)}, services=services) as gate:
-        await _call(gate)
-    assert _told(server) == {"roots": [{"uri": "file:///of/the/program"}]}
 
 
 def _model(folder: Path, *replies: Any) -> str:
