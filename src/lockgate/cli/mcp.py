@@ -72,6 +72,7 @@ def list_servers(config: Path | None, as_json: bool) -> None:
     """
     layers = _existing(config)
     found = survey(layers)
+    found.faults.raise_any()
     logins = _logins(found, layers)
     if as_json:
         servers = [
@@ -114,6 +115,7 @@ def get(name: str, config: Path | None, as_json: bool) -> None:
     """
     layers = _existing(config)
     found = survey(layers)
+    found.faults.raise_any()
     server = _find(found, name)
     known = _logins(found, layers, name).get(name)
     if as_json:

@@ -13,6 +13,7 @@ from typing import Any
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles
 from lockgate.settings.assembly import servers_of
 from lockgate.settings.findings import Findings
+from lockgate.settings.joining import faults_of
 from lockgate.settings.keys import ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.loading import read_layer
@@ -45,6 +46,8 @@ class Survey:
     """The files that are there, earlier layers first."""
     waiting: Path | None
     """The project's file, when it must be accepted before anything starts."""
+    faults: Findings
+    """What keeps the files together from being used, though each can be read."""
 
 
 def survey(layers: Layers) -> Survey:
@@ -52,12 +55,17 @@ def survey(layers: Layers) -> Survey:
     findings = Findings()
     paths = dict.fromkeys((layers.person, layers.project))
     files = [file for path in paths if (file := read_layer(path, findings)) is not None]
+    drafts: list[Draft] = []
+    own: Draft = {}
     merged: Draft = {}
     found: dict[str, list[Path]] = {}
     for file in files:
         draft = file.draft(findings, None)
         for name in servers_of(draft):
             found.setdefault(name, []).append(file.path)
+        drafts.append(draft)
+        if file.path == layers.person:
+            own = draft
         merged = merge_drafts(ROOT, merged, draft)
     findings.raise_any()
     waiting = None
@@ -74,4 +82,5 @@ def survey(layers: Layers) -> Survey:
         ),
         tuple(file.path for file in files),
         waiting,
+        faults_of(layers, drafts, own),
     )

@@ -286,3 +286,19 @@ def test_help_teaches_with_an_example(run: Run, words: tuple[str, ...]) -> None:
     result = run(*words, "--help")
     assert result.exit_code == 0
     assert "  lockgate mcp" in result.stdout
+
+
+def test_what_two_files_together_may_not_do_is_no_server(
+    run: Run, folder: Path, environ: dict[str, str]
+) -> None:
+    """It is refused as everywhere else, not shown as if it were in force; taking it out works."""
+    own = Path(environ["XDG_CONFIG_HOME"]) / "lockgate" / "config.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("mcp: {servers: [{name: a, command: x, annotationTrust: trust}]}")
+    (folder / "lockgate.yaml").write_text("mcp: {servers: [{name: a, args: [y]}]}")
+    for words in (("get", "a"), ("get", "a", "--json"), ("list",)):
+        result = run(*words)
+        assert "changes what is started" in error_of(result)
+        assert result.stdout == ""
+    assert run("remove", "a", "--scope", "project").exit_code == 0
+    assert run("get", "a").exit_code == 0

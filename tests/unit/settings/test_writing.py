@@ -209,3 +209,14 @@ def test_a_survey_has_findings_too(layers: Layers) -> None:
     layers.project.write_text("mcp: {servers: [{name: A, command: y}]}")
     with pytest.raises(ConfigError, match="for instance a"):
         survey(layers)
+
+
+def test_a_survey_knows_what_two_files_together_may_not_do(layers: Layers) -> None:
+    """Each can be read: so a server can still be shown to be removed, and nothing else is said."""
+    layers.person.parent.mkdir(parents=True)
+    layers.person.write_text("mcp: {servers: [{name: a, command: x, annotationTrust: trust}]}")
+    layers.project.write_text("mcp: {servers: [{name: a, args: [y]}]}")
+    found = survey(layers)
+    assert [server.name for server in found.servers] == ["a"]
+    with pytest.raises(ConfigError, match="changes what is started"):
+        found.faults.raise_any()
