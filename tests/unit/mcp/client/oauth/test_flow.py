@@ -112,7 +112,10 @@ async def test_what_a_person_is_shown(bench: OAuthBench) -> None:
 async def test_a_page_that_is_no_place_for_a_person_is_not_opened(bench: OAuthBench) -> None:
     """What would be opened in a browser is examined like what is asked by ourselves."""
     login = PageLogin()
-    for address in ("javascript:alert(1)", "file:///etc/passwd", "http://169.254.169.254/"):
+    for address in (
+        *("javascript:alert(1)", "file:///etc/passwd", "http://169.254.169.254/"),
+        *("http://evil.example/authorize", "http://192.168.1.1/apply.cgi?reboot=1"),
+    ):
         bench.server.metadata = {"authorization_endpoint": address}
         with pytest.raises(PeerError):
             await bench.log_in(login=login)
