@@ -45,8 +45,8 @@ class Answer:
     text: str | None = None
     """The text of a tool's result."""
     report: str | None = None
-    """The text is JSON about the process: `environ`, `argv`, `cwd`, `fds`, or `parent`, which is what
-    it can read of its parent's environment."""
+    """The text is JSON about the process: `environ`, `argv`, `cwd`, `fds`, or `parent`, which is
+    what it can read of its parent's environment."""
     size: int | None = None
     """The text is `fill` so many times."""
     fill: str = "x"
