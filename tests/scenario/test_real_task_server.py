@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import subprocess
 import sys
@@ -37,6 +38,12 @@ def python(package_registry: bool) -> Path:
     """An interpreter with the server's packages, which do not go together with the suite's."""
     if not package_registry:
         pytest.skip("no package registry can be reached")
+    with FOLDER.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two workers want it at once
+        return _installed()
+
+
+def _installed() -> Path:
     found, stamp = FOLDER / "bin" / "python", FOLDER / "pins"
     if stamp.exists() and stamp.read_text("utf-8") == PINS.read_text("utf-8"):
         return found

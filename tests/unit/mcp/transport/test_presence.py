@@ -145,7 +145,9 @@ async def test_what_ends_together_is_one_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    "action", [status(500), status(401), status(404), status(429), page()], ids=str
+    "action",
+    [status(500), status(401), status(404), status(429), page()],
+    ids=["500", "401", "404", "429", "page"],
 )
 async def test_a_server_that_fails_is_there(action: Action) -> None:
     """However often: 500, a refusal, a page are all said by somebody."""
