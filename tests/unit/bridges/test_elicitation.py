@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import termios
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
+from asked_person import CANCEL, DECLINE, WHO, Person, address, answer, asked
 from lockgate.bridges.elicitation import TerminalElicitation
 from lockgate.bridges.voice import Voice
 from lockgate.mcp.client.services import Occasion
@@ -23,54 +22,11 @@ from lockgate.mcp.protocol.elicitation import (
 from lockgate.mcp.protocol.form import MAX_FIELDS
 from lockgate.showing import width_of
 
-WHO = Occasion("files", "ask", "c1", attended=True)
-CANCEL, DECLINE = ElicitAnswer(Action.CANCEL), ElicitAnswer(Action.DECLINE)
-
-
-class Person(Protocol):
-    """What the fixture of that name can do."""
-
-    device: Path
-    screen_of: int
-
-    def type(self, text: str | bytes) -> None: ...
-    def sees(self) -> str: ...
-    async def see(self, text: str) -> str: ...
-    def settings(self) -> list[Any]: ...
-    def hang_up(self) -> None: ...
-
 
 def form(properties: Any, message: str = "Please tell", **more: Any) -> Elicitation:
     """A form with these fields."""
     schema = {"type": "object", "properties": properties, **more}
     return read_elicitation({"message": message, "requestedSchema": schema})
-
-
-def address(url: str = "https://mcp.example.com/go?x=1", **more: Any) -> Elicitation:
-    """An address to be opened."""
-    return read_elicitation({"mode": "url", "message": "Log in there", "url": url, **more})
-
-
-@asynccontextmanager
-async def asked(
-    person: Person, question: Elicitation, occasion: Occasion = WHO, **more: Any
-) -> AsyncGenerator[asyncio.Task[ElicitAnswer]]:
-    """Ask; the task ends with the answer."""
-    voice = more.pop("voice", None) or Voice(lambda text: None)
-    elicit = TerminalElicitation(voice, device=person.device, **more)
-    task = asyncio.ensure_future(elicit(question, occasion))
-    try:
-        yield task
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-
-async def answer(task: asyncio.Task[ElicitAnswer]) -> ElicitAnswer:
-    """What comes of it, in bounded time."""
-    async with asyncio.timeout(10):
-        return await task
 
 
 async def filled(person: Person, question: Elicitation, *lines: str) -> tuple[ElicitAnswer, str]:
