@@ -23,6 +23,7 @@ server = FastMCP("real")
 server.add_extension(TasksExtension())
 task = TaskConfig(mode="required", poll_interval=timedelta(milliseconds=200))
 begun: list[str] = []
+ended: list[str] = []
 FORM = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 
 
@@ -35,7 +36,21 @@ async def build(seconds: float) -> str:
             await asyncio.Event().wait()
     except TimeoutError:
         pass  # this is what takes the while
+    except asyncio.CancelledError:
+        ended.append("build")
+        raise
     return f"begun {len(begun)} times"
+
+
+@server.tool
+async def counts() -> str:
+    """How often it was begun, and cancelled. Waits a moment for news, so that asking is no spin."""
+    seen = len(begun), len(ended)
+    for _ in range(20):
+        if seen != (len(begun), len(ended)):
+            break
+        await asyncio.sleep(0.01)
+    return f"{len(begun)} begun, {len(ended)} cancelled"
 
 
 @server.tool(task=task)
