@@ -44,12 +44,7 @@ async def build(seconds: float) -> str:
 
 @server.tool
 async def counts() -> str:
-    """How often it was begun, and cancelled. Waits a moment for news, so that asking is no spin."""
-    seen = len(begun), len(ended)
-    for _ in range(20):
-        if seen != (len(begun), len(ended)):
-            break
-        await asyncio.sleep(0.01)
+    """How often it was begun, and cancelled."""
     return f"{len(begun)} begun, {len(ended)} cancelled"
 
 

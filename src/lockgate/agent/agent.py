@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from lockgate.agent.changes import Changes
 from lockgate.agent.events import Sink, ignore
 from lockgate.agent.executor import Executor, Turn
-from lockgate.agent.instructions import BASE, instructions
-from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Message, Model
+from lockgate.agent.instructions import instructions
+from lockgate.agent.model import Message
+from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
+from lockgate.agent.scope import SessionScope
+from lockgate.agent.underway import Standing
 from lockgate.errors import LocalError
 from lockgate.policy.ceiling import shown, whole
 from lockgate.rules.offers import bind_offer
-from lockgate.tools.context import Environment, Execution, InterruptToken
+from lockgate.tools.context import Execution, InterruptToken
 from lockgate.tools.registry import Snapshot
-from lockgate.traits import SideEffectLevel
-
-
-@dataclass(frozen=True, slots=True)
-class AgentPlan:
-    """What an agent is made of, apart from the runtime."""
-
-    model: Model
-    environment: Environment
-    attended: bool
-    """Whether a person is there to answer questions (S0-09)."""
-    ceiling: SideEffectLevel = SideEffectLevel.MUTATING
-    offer: tuple[str, ...] | None = None
-    """Tool names and `mcp__server__*` patterns, bound again to the tools of each turn. None is
-    everything registered."""
-    instructions: str = BASE
-    limits: TurnLimits = field(default_factory=TurnLimits)
-    entry: str = "agent"
-    """The road its calls come by, in records."""
-    principal: str | None = None
-    """Whose authority it acts under; None is the operating-system user."""
 
 
 class Agent:
     """One session: what was said before is known in the next turn.
 
-    It is used by one task at a time, on the loop of its runtime, and owns nothing that would have
-    to be closed.
+    It is used by one task at a time, on the loop of its runtime. What its turns leave running is
+    closed with it, and at the latest with its runtime.
     """
 
     def __init__(
@@ -55,7 +34,7 @@ class Agent:
         runtime.check()
         self._runtime = runtime
         self._plan = plan
-        self._session_id = session_id or runtime.make_session_id()
+        self._scope = SessionScope(session_id or runtime.make_session_id())
         self._transcript: list[Message] = []
         self._executor = Executor(
             plan.model,
@@ -69,7 +48,17 @@ class Agent:
 
     @property
     def session_id(self) -> str:
-        return self._session_id
+        return self._scope.session_id
+
+    async def close(self) -> None:
+        """End the session: what its turns left running is closed. Idempotent."""
+        await self._scope.close()
+
+    async def __aenter__(self) -> Agent:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
     @property
     def transcript(self) -> tuple[Message, ...]:
@@ -87,13 +76,18 @@ class Agent:
         tool does.
         """
         self._runtime.check()
+        if self._scope.closed:
+            raise LocalError("this session is closed; make another agent")
         if not prompt.strip():
             raise LocalError("a prompt needs some text")
         if self._busy:
             raise LocalError("this agent is busy with another turn; wait for it, or use another")
         self._busy = True
         try:
-            return await self._executor.run(self._turn(prompt, interrupt, sink), self._transcript)
+            turn = self._turn(prompt, interrupt, sink)
+            standing = Standing(turn.execution, self._plan, self._scope, sink)
+            with self._runtime.under_way.begun(standing):
+                return await self._executor.run(turn, self._transcript)
         finally:
             self._busy = False
 
@@ -107,7 +101,7 @@ class Agent:
             bounds=bounds,
             attended=plan.attended,
             environment=plan.environment,
-            session_id=self._session_id,
+            session_id=self.session_id,
             principal=plan.principal,
         )
         missing = runtime.missing

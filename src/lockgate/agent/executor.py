@@ -26,7 +26,15 @@ from lockgate.agent.events import (
     ignore,
 )
 from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Message, Model, ModelReply, ToolAnswer, ToolCall, UserMessage
+from lockgate.agent.model import (
+    Message,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ToolAnswer,
+    ToolCall,
+    UserMessage,
+)
 from lockgate.agent.run import MadeCall, RunResult, RunStatus
 from lockgate.agent.stall import StallGuard
 from lockgate.agent.stop import Stop
@@ -179,7 +187,7 @@ class _Loop:
         """The model's next reply; None if the turn was stopped first."""
         with Leash(interrupt=self._stop.token):
             return await self._model.reply(
-                tuple(self._transcript), self._definitions, self._turn.instructions
+                ModelRequest(tuple(self._transcript), self._definitions, self._turn.instructions)
             )
         return None
 
@@ -187,7 +195,7 @@ class _Loop:
         """Write the reply down, then make its calls. None: go on."""
         reply = with_unique_ids(reply, self._transcript)
         self._transcript.append(reply)
-        self._tokens += reply.tokens
+        self._tokens += reply.usage.total
         if reply.text:
             self._text = reply.text
             self._emit(ModelText(reply.text))

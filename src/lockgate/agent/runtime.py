@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
+from lockgate.agent.underway import UnderWay
 from lockgate.agent.witness import Witness
 from lockgate.calls.invoke import Invoker
 from lockgate.errors import LocalError
@@ -113,6 +114,8 @@ class AgentRuntime:
         """A new id of an execution or a call."""
         self.make_session_id = make_session_id
         """A new id of a session."""
+        self.under_way = UnderWay()
+        """The executions that have begun and not ended."""
         self._close_seconds = close_seconds
         self._closing: asyncio.Task[None] | None = None
         self._closed = False

@@ -208,9 +208,10 @@ class Gate:
         `model` is a `Model`, or a name such as `scripted:replies.yaml`; by default the
         configuration's `agent.model`. Raises `LocalError` if there is neither.
         """
-        from lockgate.agent.agent import Agent, AgentPlan
+        from lockgate.agent.agent import Agent
         from lockgate.agent.instructions import BASE
         from lockgate.agent.limits import TurnLimits
+        from lockgate.agent.plan import AgentPlan
         from lockgate.app.models import chosen_model
 
         settings = self._plan.config.agent

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from lockgate.agent.model import Model, ModelReply
+from lockgate.agent.model import Model, ModelReply, ModelRequest
 from lockgate.bridges.completion import Wanted, read_wanted, reply_lines, request_lines
 from lockgate.bridges.question import MIN_WIDTH
 from lockgate.bridges.reception import Reception
@@ -121,7 +121,7 @@ class ModelSampling:
         reply = await self._reply(wanted)
         text, stopped = wanted.cut(reply.text)
         await self._agreed(lambda width: reply_lines(text, name, occasion, width), occasion)
-        facts = {"mode": "sampling", "action": "accept", "model": name, "tokens": reply.tokens}
+        facts = {"mode": "sampling", "action": "accept", "model": name, "tokens": reply.usage.total}
         self._reception.record(occasion, **facts)
         why = "maxTokens" if reply.cut_off else "stopSequence" if stopped else "endTurn"
         content = {"type": "text", "text": text}
@@ -149,7 +149,9 @@ class ModelSampling:
         transcript = tuple(turn.message for turn in wanted.turns)
         try:
             async with clock:
-                reply = await self._model.reply(transcript, (), wanted.system)
+                reply = await self._model.reply(
+                    ModelRequest(transcript, (), wanted.system, wanted.max_tokens)
+                )
         except TimeoutError:
             if not clock.expired():
                 raise

@@ -300,6 +300,7 @@ def _question(
         session_id=execution.session_id,
         principal=execution.principal,
         resolved=real_paths(subjects, call.arguments),
+        agent=execution.agent,
     )
 
 

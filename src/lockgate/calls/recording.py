@@ -150,4 +150,5 @@ class Recorder:
             reason,
             ticket,
             redacted(dict(call.arguments)) if self._content else msgspec.UNSET,
+            msgspec.UNSET if execution.agent is None else execution.agent,
         )

@@ -49,6 +49,8 @@ class DecisionRecord(
     ticket: str | None = None
     arguments: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """As `calls.redaction.redacted` leaves them; only with `audit.content`."""
+    agent: str | msgspec.UnsetType = msgspec.UNSET
+    """The sub-agent, skill or hook whose call it is; absent for others."""
 
     def __repr__(self) -> str:
         return f"<DecisionRecord {self.decision} {self.tool} {self.call}>"

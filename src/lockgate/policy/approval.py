@@ -65,6 +65,8 @@ class Question(msgspec.Struct, frozen=True):
     several in one line each. What is approved is this one."""
     always: str | None = None
     """The rule that ALWAYS would write, which holds no secret; None: ALWAYS is not offered."""
+    agent: str | None = None
+    """The sub-agent, skill or hook that asks (`Execution.agent`); None: the agent itself."""
     judgeable: bool = False
     """Whether READ_ONLY and ADDITIVE are offered: a word about the tool can be kept."""
 

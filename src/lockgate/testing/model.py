@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall
+from lockgate.agent.model import Hearing, Message, ModelReply, ModelRequest, ToolAnswer, ToolCall
 from lockgate.tools.tool import ToolDefinition
 
 Step: TypeAlias = ModelReply | BaseException | Callable[[], ModelReply]
@@ -61,17 +61,20 @@ class FakeModel:
         """Let held replies come."""
         self._released.set()
 
-    async def reply(
-        self, transcript: Sequence[Message], tools: Sequence[ToolDefinition], instructions: str
-    ) -> ModelReply:
-        """The next step of the script."""
-        self.seen.append(Shown(tuple(transcript), tuple(tools), instructions))
+    async def reply(self, request: ModelRequest, heard: Hearing | None = None) -> ModelReply:
+        """The next step of the script, its text told in one piece."""
+        self.seen.append(
+            Shown(tuple(request.transcript), tuple(request.tools), request.instructions)
+        )
         self.asked.set()
         await self._released.wait()
         step = self._steps.pop(0) if self._steps else ModelReply("done")
         if isinstance(step, BaseException):
             raise step
-        return step if isinstance(step, ModelReply) else step()
+        reply = step if isinstance(step, ModelReply) else step()
+        if heard is not None and reply.text:
+            heard(reply.text)
+        return reply
 
     def __repr__(self) -> str:
         return f"<FakeModel: {len(self.seen)} asked, {len(self._steps)} left>"

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from lockgate.agent.agent import Agent, AgentPlan
+from lockgate.agent.agent import Agent
 from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Model
 from lockgate.agent.ownership import Owned
+from lockgate.agent.plan import AgentPlan
 from lockgate.agent.runtime import AgentRuntime, Servers
 from lockgate.agent.witness import Witness
 from lockgate.policy.approval import Approver

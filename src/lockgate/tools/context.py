@@ -64,6 +64,8 @@ class Execution(msgspec.Struct, frozen=True):
     """The session whose grants and declines a sub-agent shares."""
     principal: str | None = None
     """Whose authority it runs under; None is the operating-system user."""
+    agent: str | None = None
+    """The sub-agent, skill or hook that it is the work of, for people; None: nobody in between."""
 
 
 class InterruptToken:

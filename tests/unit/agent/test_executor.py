@@ -19,7 +19,7 @@ from lockgate.agent.events import (
     TurnStarted,
 )
 from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Message, ModelReply, ToolAnswer, UserMessage
+from lockgate.agent.model import Message, ModelReply, ToolAnswer, Usage, UserMessage
 from lockgate.agent.run import RunResult, RunStatus
 from lockgate.agent.transcript import unanswered
 from lockgate.calls.records import DecisionRecord
@@ -46,7 +46,9 @@ def _kinds(result: RunResult) -> list[ErrorKind | None]:
 async def test_a_turn_is_model_calls_results_until_an_answer(tmp_path: Path) -> None:
     """Each reply and each result is in the transcript, in order; the last text is the answer."""
     tool = _reader(replies=["seen"])
-    model = FakeModel([asking("look", text="I look."), ModelReply("All is well.", tokens=5)])
+    model = FakeModel(
+        [asking("look", text="I look."), ModelReply("All is well.", usage=Usage(output=5))]
+    )
     async with Workbench(tmp_path, [tool]) as bench:
         result = await bench.agent(model).run("go")
     assert (result.status, str(result), result.tokens) == (RunStatus.ANSWERED, "All is well.", 5)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import ModelReply, ToolCall
+from lockgate.agent.model import ModelReply, ToolCall, Usage
 from lockgate.agent.run import RunResult, RunStatus
 from lockgate.agent.transcript import unanswered
 from lockgate.calls.call import Suspended
@@ -81,7 +81,7 @@ async def test_the_wall_clock_ends_calls_that_are_under_way(tmp_path: Path) -> N
 async def test_the_tokens_are_bounded_before_more_calls_are_made(tmp_path: Path) -> None:
     """Nobody would read the results any more, so the calls are not made and say so."""
     tool = _reader()
-    reply = ModelReply("", (ToolCall("1", "look", {}),), tokens=100)
+    reply = ModelReply("", (ToolCall("1", "look", {}),), usage=Usage(output=100))
     async with Workbench(tmp_path, [tool]) as bench:
         result = await bench.agent(FakeModel([reply]), limits=TurnLimits(tokens=100)).run("go")
     assert (result.status, result.reason, result.tokens) == (RunStatus.BOUND, "tokens", 100)
@@ -92,7 +92,7 @@ async def test_the_tokens_are_bounded_before_more_calls_are_made(tmp_path: Path)
 async def test_an_answer_within_the_last_token_counts(tmp_path: Path) -> None:
     """A bound ends work, it does not throw away what is finished."""
     async with Workbench(tmp_path) as bench:
-        model = FakeModel([ModelReply("the answer", tokens=500)])
+        model = FakeModel([ModelReply("the answer", usage=Usage(output=500))])
         result = await bench.agent(model, limits=TurnLimits(tokens=100)).run("go")
     assert (result.status, result.text) == (RunStatus.ANSWERED, "the answer")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-from lockgate.agent.model import Message, ModelReply, ToolCall, UserMessage
+from lockgate.agent.model import Hearing, ModelReply, ModelRequest, ToolCall, Usage, UserMessage
 from lockgate.bridges.reception import Reception
 from lockgate.bridges.sampling import Lines, ModelSampling, TerminalConsent
 from lockgate.bridges.voice import Voice
@@ -19,7 +19,6 @@ from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.services import Occasion, Refusal
 from lockgate.mcp.host.settings import SamplingSettings
 from lockgate.testing.clock import FakeClock
-from lockgate.tools.tool import ToolDefinition
 
 WHO = Occasion("files", "ask", "c1", attended=True)
 
@@ -51,12 +50,10 @@ class Says:
 
     def __init__(self, reply: ModelReply | Exception) -> None:
         self.said = reply
-        self.asked: list[tuple[Sequence[Message], Sequence[ToolDefinition], str]] = []
+        self.asked: list[ModelRequest] = []
 
-    async def reply(
-        self, transcript: Sequence[Message], tools: Sequence[ToolDefinition], instructions: str
-    ) -> ModelReply:
-        self.asked.append((transcript, tools, instructions))
+    async def reply(self, request: ModelRequest, heard: Hearing | None = None) -> ModelReply:
+        self.asked.append(request)
         if isinstance(self.said, Exception):
             raise self.said
         return self.said
@@ -94,7 +91,7 @@ def _sampling(
 
 async def test_it_is_shown_before_and_after_and_then_given() -> None:
     """client/sampling: who asks, the system prompt and the messages; then the completion."""
-    model, person, kept = Says(ModelReply("Hi.\n-- x", tokens=7)), Agrees(), Kept()
+    model, person, kept = Says(ModelReply("Hi.\n-- x", usage=Usage(output=7))), Agrees(), Kept()
     messages = [_turn("Hello\x1b[2J"), _turn("Yes?", "assistant"), _turn("Go on")]
     params = _params(messages=messages, systemPrompt="Be kind")
     result = await _sampling(model, person, kept)(params, WHO)
@@ -111,7 +108,8 @@ async def test_it_is_shown_before_and_after_and_then_given() -> None:
     assert "system prompt\n| Be kind\n" in before
     assert "user says\n| Hello\\x1b[2J\nassistant says\n| Yes?\nuser says\n| Go on\n" in before
     assert "| Hi.\n| -- x\n" in after
-    ((transcript, tools, instructions),) = model.asked
+    (request,) = model.asked
+    transcript, tools, instructions = request.transcript, request.tools, request.instructions
     assert transcript == (UserMessage("Hello\x1b[2J"), ModelReply("Yes?"), UserMessage("Go on"))
     assert (tools, instructions) == ((), "Be kind")
     (record,) = kept.records
@@ -222,7 +220,7 @@ async def test_a_message_of_several_texts_is_one() -> None:
     model = Says(ModelReply("Hi"))
     blocks = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     await _sampling(model, Agrees())(_params(messages=[{"role": "user", "content": blocks}]), WHO)
-    assert model.asked[0][0] == (UserMessage("a\nb"),)
+    assert model.asked[0].transcript == (UserMessage("a\nb"),)
 
 
 @pytest.mark.parametrize(

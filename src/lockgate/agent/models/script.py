@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lockgate.agent.model import ModelReply, ToolCall
+from lockgate.agent.model import ModelReply, ToolCall, Usage
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
 
@@ -108,7 +108,7 @@ class _Reader:
                 for n, call in enumerate(calls)
             ),
             cut_off=self._scalar(fields, "cutOff", path, bool, "true or false", False),
-            tokens=self._tokens(fields, path),
+            usage=Usage(output=self._tokens(fields, path)),
         )
 
     def _tokens(self, fields: dict[str, _Node], path: str) -> int:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from lockgate.agent.model import Message, ModelReply
-from lockgate.tools.tool import ToolDefinition
+from lockgate.agent.model import Hearing, ModelReply, ModelRequest
 
 AT_END: Final = "The script holds no further reply."
 
@@ -37,12 +36,13 @@ class ScriptedModel:
     def name(self) -> str:
         return self._name
 
-    async def reply(
-        self, transcript: Sequence[Message], tools: Sequence[ToolDefinition], instructions: str
-    ) -> ModelReply:
-        """The reply whose turn it is."""
-        said = sum(isinstance(message, ModelReply) for message in transcript)
-        return self._replies[said] if said < len(self._replies) else ModelReply(AT_END)
+    async def reply(self, request: ModelRequest, heard: Hearing | None = None) -> ModelReply:
+        """The reply whose turn it is; its text is told in one piece."""
+        said = sum(isinstance(message, ModelReply) for message in request.transcript)
+        reply = self._replies[said] if said < len(self._replies) else ModelReply(AT_END)
+        if heard is not None and reply.text:
+            heard(reply.text)
+        return reply
 
     def __repr__(self) -> str:
         return f"<ScriptedModel {self._name}, {len(self._replies)} replies>"

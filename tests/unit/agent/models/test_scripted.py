@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lockgate.agent.model import Message, ModelReply, ToolCall, UserMessage
+from lockgate.agent.model import Message, ModelReply, ModelRequest, ToolCall, UserMessage
 from lockgate.agent.models.scripted import AT_END, ScriptedModel
 from lockgate.errors import ConfigError
 
@@ -20,7 +20,7 @@ def _load(tmp_path: Path, text: str | bytes) -> ScriptedModel:
 async def _all(model: ScriptedModel) -> list[ModelReply]:
     transcript: list[Message] = [UserMessage("go")]
     while True:
-        reply = await model.reply(transcript, (), "")
+        reply = await model.reply(ModelRequest(transcript))
         if reply.text == AT_END:
             return [message for message in transcript if isinstance(message, ModelReply)]
         transcript.append(reply)
@@ -37,14 +37,14 @@ async def test_the_next_reply_follows_from_the_transcript() -> None:
     """One model serves any number of sessions: it keeps no place of its own."""
     model = ScriptedModel([ModelReply("one"), ModelReply("two")])
     start: list[Message] = [UserMessage("go")]
-    assert (await model.reply(start, (), "")).text == "one"
-    assert (await model.reply(start, (), "")).text == "one"
-    assert (await model.reply([*start, ModelReply("one")], (), "")).text == "two"
+    assert (await model.reply(ModelRequest(start))).text == "one"
+    assert (await model.reply(ModelRequest(start))).text == "one"
+    assert (await model.reply(ModelRequest([*start, ModelReply("one")]))).text == "two"
 
 
 async def test_a_used_up_script_ends_the_turn_with_a_text() -> None:
     """After the last reply comes a text without calls, so no loop runs on."""
-    reply = await ScriptedModel([]).reply([UserMessage("go")], (), "")
+    reply = await ScriptedModel([]).reply(ModelRequest([UserMessage("go")]))
     assert reply == ModelReply(AT_END)
 
 
@@ -66,7 +66,7 @@ async def test_a_file_holds_text_calls_and_everything_else_a_reply_has(tmp_path:
     first, second = await _all(model)
     arguments = {"repo_path": ".", "max_count": 3, "deep": [1.5, True, None, "x"]}
     assert first.text == "I look."
-    assert first.tokens == 12
+    assert first.usage.total == 12
     assert first.calls[0].name == "mcp__git__git_log"
     assert first.calls[0].arguments == {**arguments, "day": "2026-01-02"}
     assert first.calls[1] == ToolCall("scripted-0-1", "other", {})

@@ -1,0 +1,52 @@
+"""What belongs to one session and ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
+from lockgate.errors import LocalError
+
+
+class SessionScope:
+    """The explicit list of what is closed when a session ends, last made first.
+
+    Made and closed by the session's owner; used on one loop.
+    """
+
+    def __init__(self, session_id: str, *, seconds: float = CLOSE_SECONDS) -> None:
+        """`seconds` bounds the closing of each thing."""
+        self.session_id = session_id
+        self._seconds = seconds
+        self._owned: dict[int, Owned] = {}
+        self._next = 0
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether closing has begun."""
+        return self._closing is not None
+
+    def own(self, name: str, close: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+        """Have `close` called when the session ends. The function that is returned takes that back,
+        for what ended before. Raises `LocalError` once closing has begun."""
+        if self.closed:
+            raise LocalError("this session is closed")
+        key, self._next = self._next, self._next + 1
+        self._owned[key] = Owned(name, close)
+
+        def disown() -> None:
+            self._owned.pop(key, None)
+
+        return disown
+
+    async def close(self) -> None:
+        """Close everything, last made first; a failure is logged and the rest still closes.
+
+        Idempotent: a second call waits for the first.
+        """
+        if self._closing is None:
+            owned = tuple(reversed(self._owned.values()))
+            self._closing = asyncio.ensure_future(close_all(owned, self._seconds))
+        await to_the_end(self._closing)
