@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lockgate.agent.budget import TokenBudget
 from lockgate.agent.changes import Changes
 from lockgate.agent.events import Sink, ignore
 from lockgate.agent.executor import Executor, Turn
@@ -85,7 +86,14 @@ class Agent:
         self._busy = True
         try:
             turn = self._turn(prompt, interrupt, sink)
-            standing = Standing(turn.execution, self._plan, self._scope, sink)
+            standing = Standing(
+                turn.execution,
+                self._plan,
+                self._scope,
+                sink,
+                snapshot=turn.snapshot,
+                budget=turn.budget,
+            )
             with self._runtime.under_way.begun(standing):
                 return await self._executor.run(turn, self._transcript)
         finally:
@@ -114,6 +122,7 @@ class Agent:
             interrupt,
             sink,
             missing,
+            budget=TokenBudget(plan.limits.tokens),
         )
 
     def __repr__(self) -> str:

@@ -88,8 +88,27 @@ class TurnFinished:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ChildEvent:
+    """Something happened in the turn of a child: a sub-agent, or a skill that runs by itself."""
+
+    agent: str
+    """Its name, as in records and questions."""
+    call_id: str
+    """The call whose work it is."""
+    event: Event
+    """What happened there; a `ChildEvent` again if it was in a child of the child."""
+
+
 Event: TypeAlias = (
-    TurnStarted | ModelText | CallStarted | CallDecided | CallProgress | CallFinished | TurnFinished
+    TurnStarted
+    | ModelText
+    | CallStarted
+    | CallDecided
+    | CallProgress
+    | CallFinished
+    | TurnFinished
+    | ChildEvent
 )
 
 Sink: TypeAlias = Callable[[Event], None]

@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from lockgate.agent.budget import TokenBudget
 from lockgate.agent.clip import clip_batch
 from lockgate.agent.events import (
     CallDecided,
@@ -65,6 +66,10 @@ class Turn:
     sink: Sink = ignore
     missing: tuple[str, ...] = ()
     """Configured servers whose tools are not there; told to the sink."""
+    parent_call: str | None = None
+    """The call that this turn is the work of; None: a turn of a session."""
+    budget: TokenBudget | None = None
+    """What its tokens count against; None: the bound of its limits alone."""
 
 
 class Executor:
@@ -142,6 +147,7 @@ class _Loop:
         self._decisions: dict[str, DecisionRecord] = {}
         self._text = ""
         self._tokens = 0
+        self._budget = turn.budget or TokenBudget(limits.tokens)
         self._cut_off = 0
 
     async def run(self) -> RunResult:
@@ -196,6 +202,7 @@ class _Loop:
         reply = with_unique_ids(reply, self._transcript)
         self._transcript.append(reply)
         self._tokens += reply.usage.total
+        self._budget.spend(reply.usage.total)
         if reply.text:
             self._text = reply.text
             self._emit(ModelText(reply.text))
@@ -205,8 +212,8 @@ class _Loop:
         if not reply.calls:
             self._text = reply.text
             return _ANSWERED
-        limit = self._limits.tokens
-        if limit is not None and self._tokens >= limit:
+        limit = self._budget.used_up
+        if limit is not None:
             self._skip(reply.calls, "token_limit", "the turn has used up its tokens")
             return _End(RunStatus.BOUND, "tokens", f"the turn has used up its {limit:,} tokens")
         return await self._make(reply.calls)
@@ -249,7 +256,13 @@ class _Loop:
         identity, name, given = self._new_call_id(), wanted.name, wanted.arguments
         progress = None if turn.sink is ignore else self._watched(identity, name)
         return Call(
-            identity, name, given, turn.execution, None, self._stop.token, progress=progress
+            identity,
+            name,
+            given,
+            turn.execution,
+            turn.parent_call,
+            self._stop.token,
+            progress=progress,
         )
 
     def _watched(self, identity: str, name: str) -> ProgressSink:

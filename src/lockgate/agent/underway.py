@@ -10,10 +10,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import Sink
 from lockgate.agent.plan import AgentPlan
 from lockgate.agent.scope import SessionScope
 from lockgate.tools.context import Execution
+from lockgate.tools.registry import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,10 @@ class Standing:
     sink: Sink
     depth: int = 0
     """0 is a turn of a session; its child has 1."""
+    snapshot: Snapshot | None = None
+    """The tools it works on, and its children with it; None: those of the moment."""
+    budget: TokenBudget | None = None
+    """What its tokens count against; None: nothing bounds them."""
 
 
 class UnderWay:

@@ -1,0 +1,32 @@
+"""The tokens that an execution and its children may use up between them."""
+
+from __future__ import annotations
+
+
+class TokenBudget:
+    """Counts tokens against a bound, and against that of whatever it is a part of."""
+
+    def __init__(self, limit: int | None, within: TokenBudget | None = None) -> None:
+        """`limit` is over 0; None is no bound of its own. What is spent here is spent `within` as
+        well: a child's tokens are its parent's."""
+        self._limit = limit
+        self._within = within
+        self._used = 0
+
+    @property
+    def used(self) -> int:
+        """Tokens spent here and in the children."""
+        return self._used
+
+    def spend(self, tokens: int) -> None:
+        """Count what a reply has cost. It is never refused: it is spent already."""
+        self._used += tokens
+        if self._within is not None:
+            self._within.spend(tokens)
+
+    @property
+    def used_up(self) -> int | None:
+        """The bound that has been reached, the innermost first; None while there is room."""
+        if self._limit is not None and self._used >= self._limit:
+            return self._limit
+        return None if self._within is None else self._within.used_up
