@@ -28,7 +28,6 @@ from lockgate.agent.events import (
 )
 from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import (
-    Message,
     Model,
     ModelReply,
     ModelRequest,
@@ -39,7 +38,7 @@ from lockgate.agent.model import (
 from lockgate.agent.run import MadeCall, RunResult, RunStatus
 from lockgate.agent.stall import StallGuard
 from lockgate.agent.stop import Stop
-from lockgate.agent.transcript import settle, with_unique_ids
+from lockgate.agent.transcript import Said, settle, with_unique_ids
 from lockgate.agent.witness import Witness
 from lockgate.calls.batch import run_batch
 from lockgate.calls.call import Call, Suspended
@@ -93,7 +92,7 @@ class Executor:
         self._limits = limits or TurnLimits()
         self._witness = witness
 
-    async def run(self, turn: Turn, transcript: list[Message]) -> RunResult:
+    async def run(self, turn: Turn, transcript: Said) -> RunResult:
         """Run one turn and add what is said in it to `transcript`, as it happens.
 
         Never raises for what a model's provider or a tool does. A cancellation passes through; the
@@ -129,7 +128,7 @@ class _Loop:
         new_call_id: Callable[[], str],
         limits: TurnLimits,
         turn: Turn,
-        transcript: list[Message],
+        transcript: Said,
     ) -> None:
         self._model = model
         self._invoker = invoker

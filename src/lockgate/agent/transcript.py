@@ -2,11 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias, overload
 
+from lockgate.agent.journal import Journal
+from lockgate.agent.message_json import encoded
 from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall
+from lockgate.errors import LockgateError
 from lockgate.tools.result import ErrorKind, ToolResult
+
+_log = logging.getLogger(__name__)
+
+
+class Transcript(Sequence[Message]):
+    """Everything said in one session, in order; with a journal, written down as it is said.
+
+    What may lead to a call is there only once it is written: a reply that can not be kept is not
+    taken, so none of its calls is made (decision 0045). The answer to a call that was made is there
+    in any case, and is written with, and before, whatever is said next.
+    """
+
+    def __init__(self, said: Iterable[Message] = (), journal: Journal | None = None) -> None:
+        """`said` is what the journal holds already."""
+        self._said = list(said)
+        self._journal = journal
+        self._unwritten: list[bytes] = []
+
+    def append(self, message: Message) -> None:
+        """Say `message`. Raises what the journal raises, and then it was not said, unless it is
+        the answer to a call."""
+        if self._journal is not None:
+            self._write(message, self._journal)
+        self._said.append(message)
+
+    def _write(self, message: Message, journal: Journal) -> None:
+        self._unwritten.append(encoded(message))
+        try:
+            journal.write(self._unwritten)
+        except LockgateError as error:
+            if not isinstance(message, ToolAnswer):
+                del self._unwritten[-1]
+                raise
+            _log.warning(
+                "the answer to a call of %s is not written down yet: %s", message.name, error
+            )
+        else:
+            self._unwritten.clear()
+
+    def flush(self) -> None:
+        """Write down what is not written yet. Raises what the journal raises."""
+        if self._journal is not None and self._unwritten:
+            self._journal.write(self._unwritten)
+            self._unwritten.clear()
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | Sequence[Message]:
+        return self._said[index]
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._said)
+
+    def __repr__(self) -> str:
+        return f"<Transcript of {len(self._said)} messages>"
+
+
+Said: TypeAlias = list[Message] | Transcript
+"""What a turn adds to: a session's transcript, or a list where nothing is kept."""
 
 
 def with_unique_ids(reply: ModelReply, transcript: Sequence[Message]) -> ModelReply:
@@ -40,7 +109,7 @@ def unanswered(transcript: Sequence[Message]) -> tuple[ToolCall, ...]:
     )
 
 
-def settle(transcript: list[Message]) -> None:
+def settle(transcript: Said) -> None:
     """Answer what an earlier turn left without an answer, so that a new turn can begin.
 
     The answers claim nothing: such a call may wait under a ticket, or the turn was cancelled while
