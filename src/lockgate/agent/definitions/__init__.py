@@ -1,0 +1,1 @@
+"""Definitions that people write in Markdown: sub-agents and skills."""

@@ -1,0 +1,115 @@
+"""One Markdown file with front matter: what it says of itself, and its text.
+
+    ---
+    name: reviewer
+    description: Looks through changes for mistakes.
+    ---
+    You review changes ...
+
+A stranger may have written it, and a model obeys what it says. So it is read once, whole and
+bounded, and what hides from a reader's eye is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lockgate.agent.definitions.front_matter import Written, read_front_matter
+from lockgate.errors import ConfigError, Problem
+
+MAX_BYTES: Final = 256 * 1024
+"""Size of a file."""
+MAX_FRONT_LINES: Final = 200
+"""Lines of front matter."""
+
+_HIDDEN: Final = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e"
+    "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+)
+"""Control characters, marks that reorder a line, and characters that are drawn as nothing though a
+model reads them; not the joiners that emoji and several scripts need."""
+_FENCE: Final = re.compile(r"---[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file as it was read."""
+
+    path: Path
+    fields: Written = field(repr=False)
+    """The front matter: a mapping, read with `Fields`."""
+    body: str = field(repr=False)
+    """What stands below it, without blank lines around."""
+    body_line: int
+    """The line of the file in which that begins, counted from 1."""
+    data: bytes = field(repr=False)
+    """The whole file: what its acceptance is about."""
+
+
+def read_document(path: Path, *, limit: int = MAX_BYTES) -> Document:
+    """Read one file. Raises `ConfigError` with its place for what can not be used: no regular file,
+    over `limit` bytes, not UTF-8, hidden characters, no front matter, front matter that is no YAML.
+    """
+    return parse_document(_read(path, limit), path)
+
+
+def parse_document(data: bytes, path: Path) -> Document:
+    """The document that a file of this content is. Raises as `read_document`."""
+    lines = _text(data, path).split("\n")
+    if not _FENCE.fullmatch(lines[0]):
+        hint = "begin with a line ---, then name: and description:, then another line ---"
+        raise ConfigError(Problem("has no front matter", file=path, line=1, hint=hint))
+    closing = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), None)
+    if closing is None:
+        hint = "end it with a line that is ---"
+        raise ConfigError(Problem("its front matter has no end", file=path, line=1, hint=hint))
+    if closing > MAX_FRONT_LINES:
+        message = f"its front matter is over {MAX_FRONT_LINES} lines"
+        raise ConfigError(Problem(message, file=path, line=closing + 1))
+    fields = read_front_matter("\n".join(lines[1:closing]), path)
+    begin = closing + 1
+    while begin < len(lines) and not lines[begin].strip():
+        begin += 1
+    body = "\n".join(lines[begin:]).rstrip()
+    return Document(path, fields, body, begin + 1, data)
+
+
+def _read(path: Path, limit: int) -> bytes:
+    try:
+        # Without O_NONBLOCK a FIFO would wait for a writer that never comes.
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or "not a usable path"
+        raise ConfigError(Problem(f"can not be read: {reason}", file=path)) from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ConfigError(Problem("is not a regular file", file=path))
+    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+        try:
+            data = file.read(limit + 1)
+        except OSError as error:
+            raise ConfigError(Problem(f"can not be read: {error.strerror}", file=path)) from None
+    if len(data) > limit:
+        raise ConfigError(Problem(f"is over {limit // 1024} KiB", file=path))
+    return data
+
+
+def _text(data: bytes, path: Path) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = Problem("is not UTF-8", file=path, line=line, hint="save it as UTF-8")
+        raise ConfigError(problem) from None
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if found := _HIDDEN.search(text):
+        before = text[: found.start()]
+        message = f"holds the character U+{ord(found.group()):04X}, which nobody sees"
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise ConfigError(Problem(message, file=path, line=line, column=column, hint="take it out"))
+    return text
