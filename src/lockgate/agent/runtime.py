@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Protocol
 
+from lockgate.agent.model import Model
 from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
 from lockgate.agent.underway import UnderWay
 from lockgate.agent.witness import Witness
@@ -86,6 +87,7 @@ class AgentRuntime:
         invoker: Invoker,
         servers: Servers | None = None,
         witness: Witness | None = None,
+        models: Callable[[str], Model] | None = None,
         owned: Sequence[Owned] = (),
         make_id: Callable[[], str] | None = None,
         make_session_id: Callable[[], str] = new_id,
@@ -94,10 +96,11 @@ class AgentRuntime:
         """Take over `owned`, to be closed in exactly that order: the servers first.
 
         `id` is the deterministic one of `agent_id`; `witness` the one before the invoker's ledger,
-        by which a turn's sink hears of decisions; `make_id` gives ids of executions and calls, by
-        default `drawn` ones; `close_seconds` bounds the closing of each thing. Raises
-        `LocalError` when no loop is running; whoever built the things then closes them
-        (`ownership.Ownership`).
+        by which a turn's sink hears of decisions; `models` gives the model of a name, for agents
+        and their children (a `ModelBook`, which is among `owned`); `make_id` gives ids of
+        executions and calls, by default `drawn` ones; `close_seconds` bounds the closing of each
+        thing. Raises `LocalError` when no loop is running; whoever built the things then closes
+        them (`ownership.Ownership`).
         """
         try:
             self._loop = asyncio.get_running_loop()
@@ -109,6 +112,7 @@ class AgentRuntime:
         self._invoker = invoker
         self._servers = servers
         self._witness = witness
+        self._models = models
         self._owned = tuple(owned)
         self.make_id = make_id or drawn()
         """A new id of an execution or a call."""
@@ -160,6 +164,17 @@ class AgentRuntime:
     def witness(self) -> Witness | None:
         """Tells of decisions as they are written; None if nobody may watch."""
         return self._witness
+
+    def model(self, name: str) -> Model:
+        """The model of `name` (`provider:model`), the same one each time.
+
+        Raises `ConfigError` for a name that no model has or that can not be used here, `LocalError`
+        where the runtime can not be used or knows no models by name.
+        """
+        self.check()
+        if self._models is None:
+            raise LocalError(f"{self._id} knows no models by name; give a Model")
+        return self._models(name)
 
     @property
     def missing(self) -> tuple[str, ...]:

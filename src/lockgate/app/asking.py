@@ -45,19 +45,27 @@ class Answerers:
 
 
 def services_of(
-    config: Config, given: GivenServices | None, answerers: Answerers
+    config: Config,
+    given: GivenServices | None,
+    answerers: Answerers,
+    models: Callable[[str], Model],
 ) -> Callable[[ServerSettings], Services]:
     """What each server may ask.
 
     A program's own handlers go before those of the configuration. Nobody is asked in a gate that
-    nobody attends, and by no way that the operator has switched off. Raises `ConfigError` for a
+    nobody attends, and by no way that the operator has switched off. `models` gives the model of a
+    name. Raises `ConfigError` for a
     model that can not be loaded, and `LocalError` for services of a server that is not configured.
     """
     if given is not None and not callable(given):
         known = {server.name for server in config.servers}
         if strange := sorted(set(given) - known):
             raise LocalError(f"services are given for {strange[0]!r}, and no server is called that")
-    models = _models(config)
+    found = {
+        server.name: models(server.sampling.model)
+        for server in config.servers
+        if server.sampling is not None
+    }
 
     def services(settings: ServerSettings) -> Services:
         own = _given(given, settings.name)
@@ -71,7 +79,7 @@ def services_of(
         if sample is not None:
             sample = answerers.reception.samples(sample)
         else:
-            sample = _sampling(settings, models.get(settings.name), answerers)
+            sample = _sampling(settings, found.get(settings.name), answerers)
         roots = own.roots or _roots(settings.roots)
         if elicit is None and sample is None and roots is None:
             # The very value: by it calls know that they need not say what they are about.
@@ -87,16 +95,6 @@ def services_of(
         )
 
     return services
-
-
-def _models(config: Config) -> Mapping[str, Model]:
-    """The model of each server that may use one."""
-    wanted = {s.name: s.sampling.model for s in config.servers if s.sampling is not None}
-    if not wanted:
-        return {}
-    from lockgate.app.models import model_named
-
-    return {server: model_named(model) for server, model in wanted.items()}
 
 
 def _given(given: GivenServices | None, name: str) -> Services:

@@ -21,6 +21,7 @@ from lockgate.app.answers import AnswersFile
 from lockgate.app.asking import Answerers, GivenServices, services_of
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.models import late_model, model_book
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
@@ -138,8 +139,13 @@ async def open(
             ledger = tracing = traced = TracedLedger(audit, tracer)
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
+        models = model_book(around.environ)
+        made.own("models", models.close)
         answered_by = services_of(
-            config, services, _answerers(config, around, attended, approvers, audit, state)
+            config,
+            services,
+            _answerers(config, around, attended, approvers, audit, state),
+            lambda name: late_model(name, around.environ, models),
         )
         threads = WorkerThreads()
         made.own("threads", threads.close)
@@ -201,6 +207,7 @@ async def open(
             invoker=invoker,
             servers=manager,
             witness=witness,
+            models=models,
             owned=made.release(),
         )
     plan = GatePlan(
@@ -233,7 +240,7 @@ def _in_tree(config: Config, around: Surroundings, manager: Manager | None) -> t
     from lockgate.builtin.catalogue import in_tree
 
     resources = None if manager is None else ServedResources(manager)
-    return in_tree(config.builtin, around.environ, resources=resources)
+    return in_tree(config.builtin, around.environ, resources=resources, time=around.time)
 
 
 def _key(path: Path) -> bytes:

@@ -8,10 +8,10 @@ from typing import Final
 
 from lockgate.app.finding import Finding
 from lockgate.app.logins import login_findings
-from lockgate.app.models import model_named
+from lockgate.app.models import model_fault
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
-from lockgate.errors import ConfigError, PeerError
+from lockgate.errors import PeerError
 from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
@@ -124,10 +124,9 @@ def _ended(config: Config, now: float) -> Iterator[Finding]:
 def _model(config: Config) -> Iterator[Finding]:
     if config.agent.model is None:
         return
-    try:
-        model_named(config.agent.model)
-    except ConfigError as error:
-        yield Finding("agent.model", visible_error(error))
+    fault = model_fault(config.agent.model)
+    if fault is not None:
+        yield Finding("agent.model", visible_error(fault))
 
 
 def _rules(config: Config) -> Iterator[Finding]:

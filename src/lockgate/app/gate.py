@@ -205,8 +205,10 @@ class Gate:
     ) -> Agent:
         """An agent on these tools: one new session, nothing started again.
 
-        `model` is a `Model`, or a name such as `scripted:replies.yaml`; by default the
-        configuration's `agent.model`. Raises `LocalError` if there is neither.
+        `model` is a `Model`, or a name such as `anthropic:claude-sonnet-4-5`; by default the
+        configuration's `agent.model`. A model that is named is the gate's, and closed with it.
+        Raises `LocalError` if there is neither, and `ConfigError` for a name that no model has or
+        that lacks a key.
         """
         from lockgate.agent.agent import Agent
         from lockgate.agent.instructions import BASE
@@ -216,7 +218,7 @@ class Gate:
 
         settings = self._plan.config.agent
         plan = AgentPlan(
-            model=chosen_model(model, settings.model),
+            model=chosen_model(model, settings.model, self._runtime.model),
             environment=self._plan.environment,
             attended=self._plan.attended,
             ceiling=settings.ceiling,

@@ -2,43 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lockgate.agent.model import Model
+from lockgate.agent.models.book import ModelBook
+from lockgate.agent.models.late import LateModel
+from lockgate.agent.models.named import SCRIPTED, look_up, read_name
 from lockgate.agent.models.scripted import ScriptedModel
-from lockgate.errors import ConfigError, LocalError, Problem
+from lockgate.errors import ConfigError, LocalError
 
 
-def chosen_model(given: Model | str | None, configured: str | None) -> Model:
+def model_book(environ: Mapping[str, str]) -> ModelBook:
+    """The models that one gate gives by name, with their keys from `environ`; whoever makes it
+    closes it."""
+    return ModelBook(lambda name: _made(name, environ))
+
+
+def chosen_model(
+    given: Model | str | None, configured: str | None, models: Callable[[str], Model]
+) -> Model:
     """The model of an agent: `given`, or by default the one of the configuration (`agent.model`).
 
-    Raises `LocalError` if there is neither, or `given` is no model; `ConfigError` as `model_named`.
+    `models` gives the model of a name, and raises as `ModelBook` does. Raises `LocalError` if there
+    is neither, or `given` is no model.
     """
     named = given if given is not None else configured
     if named is None:
-        raise LocalError(
-            "no model: set agent.model in the configuration, such as scripted:replies.yaml; "
-            "on the command line give --model scripted:FILE, in a program agent(model=...)"
-        )
+        raise _no_model()
     if isinstance(named, str):
-        return model_named(named)
+        return models(named)
     if not callable(getattr(named, "reply", None)):
         raise LocalError(f"model must be a Model or a name, not {type(named).__name__}")
     return named
 
 
-def model_named(name: str) -> Model:
-    """The model of `name`: `scripted:PATH` reads its replies from a YAML file.
+def late_model(name: str, environ: Mapping[str, str], models: Callable[[str], Model]) -> Model:
+    """The model of `name`, looked at now and made when it is first asked. Raises as `models`."""
+    check_model(name, environ)
+    return models(name) if read_name(name)[0] == SCRIPTED else LateModel(name, models)
 
-    Raises `ConfigError` for another provider and for a script that can not be read.
-    """
-    provider, _, rest = name.partition(":")
-    if provider == "scripted" and rest:
+
+def check_model(name: str | None, environ: Mapping[str, str]) -> None:
+    """Raise what `chosen_model` would for `name`, and make no model: before anything starts."""
+    if name is None:
+        raise _no_model()
+    provider, rest = read_name(name)
+    if provider == SCRIPTED:
+        ScriptedModel.load(Path(rest))
+    else:
+        look_up(name, environ)
+
+
+def model_fault(name: str) -> ConfigError | None:
+    """What is wrong with a name as it is written; whether its key is set here is left aside."""
+    try:
+        check_model(name, _EveryVariable())
+    except ConfigError as error:
+        return error
+    return None
+
+
+def _made(name: str, environ: Mapping[str, str]) -> Model:
+    provider, rest = read_name(name)
+    if provider == SCRIPTED:
         return ScriptedModel.load(Path(rest))
-    raise ConfigError(
-        Problem(
-            f"there is no model {name!r}",
-            path="agent.model",
-            hint="write scripted:replies.yaml, or give a Model of your own to gate.agent()",
-        )
+    named = look_up(name, environ)
+    from lockgate.agent.models.providers.making import make_model  # loads a large library
+
+    return make_model(named)
+
+
+def _no_model() -> LocalError:
+    return LocalError(
+        "no model: set agent.model in the configuration, such as anthropic:claude-sonnet-4-5 or "
+        "scripted:replies.yaml; on the command line give --model, in a program agent(model=...)"
     )
+
+
+class _EveryVariable(dict[str, str]):
+    """An environment in which every variable is set."""
+
+    def __missing__(self, key: str) -> str:
+        return "set"
+
+    def get(self, key: str, default: str | None = None) -> str:  # pyright: ignore[reportIncompatibleMethodOverride] - dict's overloads can not be met by one signature
+        return "set"

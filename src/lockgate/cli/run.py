@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 @click.command("run")
 @click.argument("prompt", nargs=-1)
-@click.option("--model", help="scripted:FILE; by default agent.model of the configuration.")
+@click.option(
+    "--model",
+    metavar="PROVIDER:MODEL",
+    help="Such as anthropic:claude-sonnet-4-5; scripted:FILE reads replies from a file. By default"
+    " agent.model of the configuration.",
+)
 @config_option
 @json_option
 def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json: bool) -> int:
@@ -34,14 +40,14 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
       lockgate run "What changed this week?"
       lockgate run --model scripted:replies.yaml "What changed this week?"
     """
-    from lockgate.app.models import chosen_model
+    from lockgate.app.models import check_model
     from lockgate.bridges.voice import Voice
     from lockgate.cli.opening import opened, run_async
     from lockgate.cli.turn import one_turn
 
     async def work() -> int:
         def model_there(settings: Config) -> None:
-            chosen_model(model, settings.agent.model)
+            check_model(model if model is not None else settings.agent.model, os.environ)
 
         voice = Voice()
         async with opened(config, before=model_there, voice=voice) as gate:

@@ -30,7 +30,8 @@ class AgentSettings:
     """The `agent` section."""
 
     model: str | None = None
-    """`scripted:path`; the path is relative to the file that names it, resolved when read."""
+    """`provider:model`; of `scripted:path` the path is relative to the file that names it, and
+    resolved when read."""
     ceiling: SideEffectLevel = SideEffectLevel.MUTATING
     offer: tuple[str, ...] | None = None
     """Tool names and `mcp__server__*` patterns; None is everything registered."""
@@ -92,6 +93,10 @@ class Config:
     roots: tuple[Path, ...] = ()
     """Real, absolute directories that file tools reach. A file that names none gives the project's;
     empty, as when the configuration is made by hand, is none at all."""
+    notes: Path | None = None
+    """The file of notes; None: `notes.md` in the state directory."""
+    knowledge: Path | None = None
+    """The database of knowledge; None: `knowledge.db` in the state directory."""
     pins: Pins = field(default_factory=Pins, repr=False)
     """The definitions that were reviewed."""
     sources: tuple[Path, ...] = ()

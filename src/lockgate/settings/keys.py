@@ -12,7 +12,7 @@ from typing import Final
 from lockgate.settings.approvers import Approvers
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.entries import Nested, Rules
-from lockgate.settings.kinds import Choice, Duration, Many, ModelName, Text
+from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
@@ -28,8 +28,9 @@ AGENT: Final = Section(
             ModelName(),
             None,
             "none",
-            "`scripted:` and the path, relative to this file, of a script that stands in for a"
-            " model.",
+            "`provider:model`, such as `anthropic:claude-sonnet-4-5`; its key comes from the"
+            " environment. `scripted:` and a path, relative to this file, is a script that stands"
+            " in for a model.",
             expands=True,
         ),
         Key(
@@ -168,6 +169,23 @@ ROOT: Final = Section(
             "the project's directory",
             "The directories that file tools reach without a rule that says so, relative to this"
             " file.",
+            expands=True,
+        ),
+        Key(
+            "notes",
+            Directory(noun="file"),
+            None,
+            "a file of lockgate's state",
+            "The file that `append_note` adds to, relative to this file.",
+            expands=True,
+        ),
+        Key(
+            "knowledge",
+            Directory(noun="file"),
+            None,
+            "a file of lockgate's state",
+            "The database of the `knowledge_` tools, relative to this file. No file tool reaches"
+            " it.",
             expands=True,
         ),
         Key("agent", Nested(AGENT), MappingProxyType({}), "empty", AGENT.doc, empty=True),

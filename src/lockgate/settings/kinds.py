@@ -245,20 +245,22 @@ class Directory(_LaterWins, msgspec.Struct, frozen=True):
 
 
 class ModelName(_LaterWins, msgspec.Struct, frozen=True):
-    """`scripted:PATH`, the path relative to the file."""
+    """`provider:model`; `scripted:PATH` has a path, relative to the file."""
 
-    words: str = "`scripted:`path"
+    words: str = "`provider:model`"
 
     def read(self, node: Node, at: At) -> str | Missing:
-        """`scripted:` and the absolute path."""
-        hint = "write scripted:PATH; this version has no other model"
+        """The name as it stands, of a script with its absolute path."""
+        hint = "write provider:model, such as anthropic:claude-sonnet-4-5, or scripted:PATH"
         found = scalar_text(node, at, wanted="a model", hint=hint)
         if isinstance(found, Missing):
             return MISSING
+        if at.environ is None and has_reference(found[0]):
+            return found[0]
         scheme, colon, rest = found[0].partition(":")
-        if not colon or scheme != "scripted" or not rest.strip():
+        if not colon or not scheme.strip() or not rest.strip():
             return at.fault(node, "names no usable model", hint)
-        if at.environ is None and has_reference(rest):
+        if scheme != "scripted":
             return found[0]
         path = _path_of(rest, node, at)
         if isinstance(path, Missing):

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import lockgate
+from lockgate.agent.models.book import ModelBook
+from lockgate.agent.models.scripted import ScriptedModel
 from lockgate.app.asking import Answerers, GivenServices, services_of
 from lockgate.bridges.reception import Reception
 from lockgate.calls.records import AskedRecord
@@ -30,7 +32,8 @@ def _roots(*directories: Path, given: GivenServices | None = None) -> ListRoots:
         Nowhere(), time=clock, monotonic=clock, within=None, tell=lambda text: None
     )
     config = lockgate.Config(servers=(server,))
-    services = services_of(config, given, Answerers(False, reception, None))(server)
+    models = ModelBook(lambda name: ScriptedModel((), name=name))
+    services = services_of(config, given, Answerers(False, reception, None), models)(server)
     assert services.roots is not None
     return services.roots
 
