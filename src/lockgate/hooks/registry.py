@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from lockgate.errors import LocalError
 from lockgate.hooks.event import HookEvent, HookInput
+from lockgate.hooks.failure import failure_words
 from lockgate.hooks.hook import Hook
 from lockgate.hooks.merge import NOTHING_SAID, Failure, Merged, Said, merge
 from lockgate.hooks.result import NO_OPINION, HookResult
@@ -122,7 +123,7 @@ class Firing:
             # Whatever it waited for was taken away.
             self._said[index] = Failure(type(error).__name__)
         except Exception as error:  # noqa: BLE001 - whatever a hook raises is its failure
-            self._said[index] = Failure(type(error).__name__)
+            self._said[index] = Failure(failure_words(error))
         else:
             self._said[index] = Failure("timeout") if limit.expired() else _result(said)
 

@@ -80,19 +80,19 @@ class Examples(_LaterWins, msgspec.Struct, frozen=True):
                 hint = "write a text, or arguments as {name: value}"
                 inner.fault(item, "must be an example, not a list", hint)
                 continue
-            value = item.text if isinstance(item, Scalar) else _json(item, inner)
+            value = item.text if isinstance(item, Scalar) else json_value(item, inner)
             if not isinstance(value, Missing):
                 found.append(Example(value, item.place, inner.path))
         return tuple(found)
 
 
-def _json(node: Node, at: At) -> JSON | Missing:
+def json_value(node: Node, at: At) -> JSON | Missing:
     """A value as JSON has it."""
     if isinstance(node, Listing):
-        items = [_json(item, at.item(index)) for index, item in enumerate(node.items)]
+        items = [json_value(item, at.item(index)) for index, item in enumerate(node.items)]
         return MISSING if any(isinstance(item, Missing) for item in items) else items
     if isinstance(node, Table):
-        members = {name.text: _json(value, at.key(name.text)) for name, value in node}
+        members = {name.text: json_value(value, at.key(name.text)) for name, value in node}
         broken = any(isinstance(value, Missing) for value in members.values())
         return MISSING if broken else members
     match node.type:

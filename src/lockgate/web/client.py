@@ -82,6 +82,35 @@ class WebClient:
         finally:
             await pinned.close()
 
+    @asynccontextmanager
+    async def post(
+        self, at: Location, body: bytes, *, headers: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[Response, None]:
+        """Send `body` to `at` with POST; a redirect is an answer like any other, and not followed:
+        what is sent there was meant for `at` alone.
+
+        Context and errors are those of `get`.
+        """
+        exchange = Exchange(self._limits)
+        pinned = Pinned()
+        try:
+            async with exchange.bounded(), self._session(exchange, pinned) as session:
+                with exchange.translated():
+                    exchange.turn_to(at)
+                    await self._examine(exchange, pinned)
+                    answer = await session.post(
+                        at.url,
+                        data=body,
+                        headers={**(headers or {}), "Accept-Encoding": ACCEPTED},
+                        allow_redirects=False,
+                    )
+                try:
+                    yield self._response(exchange, answer)
+                finally:
+                    answer.close()
+        finally:
+            await pinned.close()
+
     async def _follow(
         self,
         session: aiohttp.ClientSession,
