@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
-Answered: TypeAlias = Literal["open", "result", "refused", "unknown"]
-"""What became of a call that waited under a ticket. `open`: it waits. `result`: it was made, or
-refused, and the result is there. `refused`: the answer was no, or its time ran out. `unknown`: the
-answer was yes, and nobody came back to say what came of the call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A call of the session that was put off until somebody answers."""
-
-    call_id: str
-    """The model's id of it, as in the transcript."""
-    tool: str
-    ticket: str
-    answered: Answered = "open"
-    result: bytes | None = field(default=None, repr=False)
-    """With `result` the result, by `message_json`."""
+from lockgate.calls.waiting import Waiting
 
 
 class Journal(Protocol):

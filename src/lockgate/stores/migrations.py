@@ -84,4 +84,46 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
             "CREATE INDEX samplings_of_a_server ON samplings (server)",
         ),
     ),
+    Migration(
+        3,
+        "sessions",
+        (
+            # `about` says what a session is bound to, `seen` what its model was shown last, both as
+            # JSON; `size` is that of its messages. `format` is the number of how they are written.
+            """
+            CREATE TABLE sessions (
+                id TEXT PRIMARY KEY,
+                about BLOB NOT NULL,
+                format INTEGER NOT NULL,
+                created REAL NOT NULL,
+                used REAL NOT NULL,
+                size INTEGER NOT NULL,
+                seen BLOB
+            )
+            """,
+            "CREATE INDEX sessions_by_use ON sessions (used)",
+            # One row for each message, never changed; `place` counts from 0.
+            """
+            CREATE TABLE messages (
+                session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+                place INTEGER NOT NULL,
+                body BLOB NOT NULL,
+                PRIMARY KEY (session, place)
+            )
+            """,
+            # A call of a session that was put off, by the id that its model gave it. `result` is
+            # what came of it once its ticket was answered; it may be that of an equal call.
+            """
+            CREATE TABLE waiting_calls (
+                session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+                call_id TEXT NOT NULL,
+                tool TEXT NOT NULL,
+                ticket TEXT NOT NULL,
+                result BLOB,
+                PRIMARY KEY (session, call_id)
+            )
+            """,
+            "CREATE INDEX waiting_calls_of_a_ticket ON waiting_calls (ticket)",
+        ),
+    ),
 )
