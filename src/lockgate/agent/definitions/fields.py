@@ -135,6 +135,16 @@ class Fields:
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(options)}"
         return self.wrong(key, f"unknown value {_short(text)}", hint)
 
+    def is_list(self, key: str) -> bool:
+        """Whether the key was given a list; says nothing of what is in it."""
+        return key in self._given and isinstance(self._given[key].value, tuple)
+
+    def passed_over(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """Take these keys for known, whatever they hold, and say which of them were given."""
+        for key in keys:
+            self._note(key)
+        return tuple(key for key in keys if key in self._given)
+
     def section(self, key: str) -> Fields | None:
         """The keys below a key, to be read like these; `finish` looks at them too."""
         written = self._value(key)
