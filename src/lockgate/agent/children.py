@@ -1,0 +1,287 @@
+"""Children: executions that a call of an agent brings about, such as sub-agents and forked skills.
+
+A child works on the tools of its parent's turn, on the same runtime and so on the same connections,
+within `narrow(parent, wish)` and nothing wider (B-04). The session that invited it is its own for
+grants, declines and questions. Its calls name the call that brought it about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from lockgate.agent.budget import TokenBudget
+from lockgate.agent.events import ChildEvent, Sink, ignore
+from lockgate.agent.executor import Executor, Turn
+from lockgate.agent.instructions import instructions
+from lockgate.agent.limits import TurnLimits
+from lockgate.agent.model import Message, Model
+from lockgate.agent.plan import AgentPlan
+from lockgate.agent.run import RunResult
+from lockgate.agent.runtime import AgentRuntime
+from lockgate.agent.scope import SessionScope
+from lockgate.agent.underway import Standing
+from lockgate.errors import LocalError, LockgateError
+from lockgate.policy.ceiling import narrow, whole
+from lockgate.policy.grants import session_of
+from lockgate.rules.offers import bind_offer
+from lockgate.tools.context import Bounds, Execution, InterruptToken, ToolContext
+from lockgate.tools.registry import Snapshot
+from lockgate.traits import SideEffectLevel
+
+MAX_DEPTH: Final = 3
+"""Children within children; a turn of a session is at 0."""
+MAX_AT_ONCE: Final = 8
+"""Children of one session that are under way at the same time, those of children included."""
+
+
+class ChildRefused(LocalError):
+    """No child was started. The text says why, in words for a model; `reason` is a code."""
+
+    def __init__(self, reason: str, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a child is to be. What its parent has not, it does not get."""
+
+    label: str
+    """Its name in records, questions and events."""
+    entry: str
+    """The road its calls come by (`app.entries`)."""
+    instructions: str
+    prompt: str
+    ceiling: SideEffectLevel | None = None
+    """None: its parent's."""
+    offer: tuple[str, ...] | None = None
+    """Tool names and `mcp__server__*` patterns; None: everything that its parent is offered."""
+    model: str | None = None
+    """Its name, as in a configuration; None: its parent's model."""
+    iterations: int | None = None
+    """This and the following are bounds as in `TurnLimits`; None: its parent's, which it never
+    exceeds."""
+    seconds: float | None = None
+    tokens: int | None = None
+
+
+class Children:
+    """Starts the children of a runtime's executions. One for each runtime, used on its loop."""
+
+    def __init__(
+        self,
+        *,
+        model: Model | str | None = None,
+        max_depth: int = MAX_DEPTH,
+        at_once: int = MAX_AT_ONCE,
+    ) -> None:
+        """`model` is that of the children of a call that no model made: the configuration's. With
+        None such a call can have none."""
+        self._model = model
+        self._max_depth = max_depth
+        self._at_once = at_once
+        self._runtime: AgentRuntime | None = None
+        self._running: Counter[SessionScope] = Counter()
+
+    def serve(self, runtime: AgentRuntime) -> None:
+        """Say on which runtime children run: tools are made before it. Raises `LocalError` the
+        second time."""
+        if self._runtime is not None:
+            raise LocalError("these children belong to a runtime already")
+        self._runtime = runtime
+
+    def __len__(self) -> int:
+        """How many are under way."""
+        return self._running.total()
+
+    async def run(self, wish: Wish, context: ToolContext) -> RunResult:
+        """Run a child to its end, for the call of `context`.
+
+        Its interrupt is the call's: the child's turn then ends with a result for each of its calls.
+        Raises `ChildRefused` if it can not be started; a cancellation passes through and ends it.
+        """
+        return await self.prepared(wish, context).run(context.interrupt)
+
+    def prepared(self, wish: Wish, context: ToolContext) -> Child:
+        """A child that counts as under way and has not begun: `run` it, or `close` it.
+
+        Raises `ChildRefused` as `run`.
+        """
+        runtime = self._served
+        parent = self.parent_of(context)
+        if parent.depth >= self._max_depth:
+            text = f"sub-agents within sub-agents end at {self._max_depth}: do it yourself"
+            raise ChildRefused("too_deep", text)
+        if self._running[parent.scope] >= self._at_once:
+            text = f"{self._at_once} sub-agents are under way, which is all: wait for one to end"
+            raise ChildRefused("too_many", text)
+        snapshot = parent.snapshot or runtime.snapshot()
+        try:
+            bounds = narrowed(parent.execution.bounds, wish, snapshot)
+            model = parent.plan.model if wish.model is None else runtime.model(wish.model)
+        except LockgateError as error:
+            raise ChildRefused("unusable", f"{wish.label} can not be started: {error}") from None
+        standing = self._standing(parent, wish, context, snapshot, bounds, model)
+        self._running[parent.scope] += 1
+        return Child(runtime, standing, wish.prompt, context.call_id, self._ended)
+
+    def parent_of(self, context: ToolContext) -> Standing:
+        """The execution whose child it would be. Of a call that no model made, one is made up: a
+        scope of its own, the configuration's model. Raises `ChildRefused` if there is no model."""
+        runtime, execution = self._served, context.execution
+        if (found := runtime.under_way.find(execution.id)) is not None:
+            return found
+        model = self._model
+        if model is None:
+            text = "no model made this call, and none is configured: set agent.model"
+            raise ChildRefused("no_model", text)
+        try:
+            made = runtime.model(model) if isinstance(model, str) else model
+        except LockgateError as error:
+            raise ChildRefused("no_model", str(error)) from None
+        plan = AgentPlan(made, execution.environment, execution.attended)
+        return Standing(execution, plan, SessionScope(execution.id), ignore)
+
+    def _standing(
+        self,
+        parent: Standing,
+        wish: Wish,
+        context: ToolContext,
+        snapshot: Snapshot,
+        bounds: Bounds,
+        model: Model,
+    ) -> Standing:
+        above = parent.execution
+        execution = Execution(
+            id=self._served.make_id(),
+            entry=wish.entry,
+            bounds=bounds,
+            attended=above.attended,
+            environment=above.environment,
+            session_id=None,
+            inviting_session=session_of(above),
+            principal=above.principal,
+            agent=wish.label,
+        )
+        plan = replace(
+            parent.plan,
+            model=model,
+            ceiling=bounds.ceiling,
+            offer=wish.offer,
+            instructions=wish.instructions,
+            limits=_limits(parent.plan.limits, wish, context),
+            entry=wish.entry,
+        )
+        return Standing(
+            execution,
+            plan,
+            parent.scope,
+            _told(parent.sink, wish.label, context.call_id),
+            parent.depth + 1,
+            snapshot,
+            TokenBudget(wish.tokens, parent.budget),
+        )
+
+    @property
+    def _served(self) -> AgentRuntime:
+        if self._runtime is None:
+            raise LocalError("no runtime was named for these children")
+        return self._runtime
+
+    def _ended(self, scope: SessionScope) -> None:
+        self._running[scope] -= 1
+        if not self._running[scope]:
+            del self._running[scope]
+
+
+class Child:
+    """One child: run once, or closed unused."""
+
+    def __init__(
+        self,
+        runtime: AgentRuntime,
+        standing: Standing,
+        prompt: str,
+        call_id: str,
+        ended: Callable[[SessionScope], None],
+    ) -> None:
+        """`Children.prepared` makes it; `ended` is called once, when it is over."""
+        self._runtime = runtime
+        self._standing = standing
+        self._prompt = prompt
+        self._call_id = call_id
+        self._ended: Callable[[SessionScope], None] | None = ended
+
+    @property
+    def standing(self) -> Standing:
+        """What it is made of."""
+        return self._standing
+
+    async def run(self, interrupt: InterruptToken | None) -> RunResult:
+        """Its one turn, until it has answered or a bound is reached. Then it is closed."""
+        standing, runtime = self._standing, self._runtime
+        missing = runtime.missing
+        turn = Turn(
+            self._prompt,
+            standing.execution,
+            standing.snapshot or runtime.snapshot(),
+            instructions(standing.plan.instructions, missing),
+            interrupt,
+            standing.sink,
+            missing,
+            parent_call=self._call_id,
+            budget=standing.budget,
+        )
+        executor = Executor(
+            standing.plan.model,
+            runtime.invoker,
+            new_call_id=runtime.make_id,
+            limits=standing.plan.limits,
+            witness=runtime.witness,
+        )
+        said: list[Message] = []
+        try:
+            with runtime.under_way.begun(standing):
+                return await executor.run(turn, said)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """It is over, or never began. Idempotent."""
+        ended, self._ended = self._ended, None
+        if ended is not None:
+            ended(self._standing.scope)
+
+
+def narrowed(parent: Bounds, wish: Wish, snapshot: Snapshot) -> Bounds:
+    """The bounds of a child: what it wishes of what its parent has (B-04).
+
+    Raises `ConfigError` for a pattern that can not be read.
+    """
+    offer = snapshot.derived((bind_offer, wish.offer), lambda: (bind_offer(wish.offer, snapshot),))[
+        0
+    ]
+    ceiling = parent.ceiling if wish.ceiling is None else wish.ceiling
+    return narrow(parent, whole(ceiling, offer))
+
+
+def _limits(parent: TurnLimits, wish: Wish, context: ToolContext) -> TurnLimits:
+    """The parent's limits, or what is wished if that is less; no longer than the call may take."""
+    seconds = parent.seconds if wish.seconds is None else min(wish.seconds, parent.seconds)
+    if context.ends is not None:
+        seconds = max(0.001, min(seconds, context.ends - asyncio.get_running_loop().time()))
+    iterations = parent.iterations
+    if wish.iterations is not None:
+        iterations = min(wish.iterations, iterations)
+    return replace(parent, iterations=iterations, seconds=seconds, tokens=wish.tokens)
+
+
+def _told(sink: Sink, label: str, call_id: str) -> Sink:
+    """The parent's watcher, told what happens in the child as such."""
+    if sink is ignore:
+        return ignore
+    return lambda event: sink(ChildEvent(label, call_id, event))
