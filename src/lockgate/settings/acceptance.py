@@ -18,6 +18,7 @@ import msgspec
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.assembly import servers_of
 from lockgate.settings.atomic import write_atomically
+from lockgate.settings.hook_telling import hook_starts
 from lockgate.settings.loosening import loosened
 from lockgate.settings.reading import Draft
 from lockgate.settings.starts import Start, approver_starts, starts_of
@@ -128,7 +129,11 @@ def pending_of(
 
     `own` is the draft of the person's own file: what the content loosens is measured against it.
     """
-    starts = (*starts_of(servers_of(draft), servers_of(own)), *approver_starts(draft))
+    starts = (
+        *starts_of(servers_of(draft), servers_of(own)),
+        *approver_starts(draft),
+        *hook_starts(draft),
+    )
     return Pending(path, digest_of(data), acceptance, starts, loosened(draft, own))
 
 

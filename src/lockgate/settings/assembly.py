@@ -30,6 +30,7 @@ from lockgate.settings.config import (
 from lockgate.settings.endpoints import endpoint_of
 from lockgate.settings.entries import RuleText
 from lockgate.settings.findings import Findings
+from lockgate.settings.hook_assembly import HookAssembly
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
 from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Place
@@ -73,6 +74,13 @@ class Assembly:
             for name, given in servers_of(self._merged).items()
             if (server := self._server(name, given)) is not None
         )
+        hooks = HookAssembly(
+            self._merged,
+            self._findings,
+            rule=lambda text: self._rule(text, Decision.ASK),
+            servers=servers_of(self._merged),
+            strict=self._layers.project,
+        )
         return Config(
             servers=servers,
             startup_budget=self._budget(servers),
@@ -85,6 +93,10 @@ class Assembly:
             ),
             builtin=self._merged["builtin"].value if "builtin" in self._merged else (),
             roots=self._roots(),
+            notes=self._kept("notes"),
+            knowledge=self._kept("knowledge"),
+            hooks=hooks.hooks(),
+            hook_variables=hooks.variables,
             state_dir=self._layers.state_dir,
             project_dir=self._layers.project_dir,
         )
@@ -220,6 +232,24 @@ class Assembly:
         if given is None:
             return (self._layers.project_dir.resolve(),)
         return self._real(given, there=True)
+
+    def _kept(self, key: str) -> Path | None:
+        """The real path of a file that tools of ours write; None if no layer names one."""
+        given = self._merged.get(key)
+        if given is None or isinstance(given.value, str):  # read as it was written
+            return None
+        written: Path = given.value
+        real, folder = written.resolve(), given.place.file.parent
+        problem = None
+        if real.is_dir():
+            problem = "is a directory", "name a file in it"
+        elif _by_letter(written).is_relative_to(_by_letter(folder)) and not real.is_relative_to(
+            folder.resolve()
+        ):
+            problem = "leads out of here by a symbolic link", f"write {real}"
+        if problem:
+            self._findings.add(given.place, given.path, *problem)
+        return real
 
     def _real(self, given: Given, *, there: bool) -> tuple[Path, ...]:
         """The directories that a list of roots means; `there` if they have to exist by now."""

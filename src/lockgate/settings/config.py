@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.rule import RuleSet
 from lockgate.settings.pins import Pins
@@ -97,6 +98,10 @@ class Config:
     """The file of notes; None: `notes.md` in the state directory."""
     knowledge: Path | None = None
     """The database of knowledge; None: `knowledge.db` in the state directory."""
+    hooks: tuple[DeclaredHook, ...] = ()
+    """The declared ones, event by event, earlier layers first."""
+    hook_variables: tuple[str, ...] = ()
+    """The variables of the environment that templates of hooks may use."""
     pins: Pins = field(default_factory=Pins, repr=False)
     """The definitions that were reviewed."""
     sources: tuple[Path, ...] = ()

@@ -237,14 +237,14 @@ class Groups(msgspec.Struct, frozen=True):
             at.fault(item, "has no hooks", "add hooks: with a list of handlers")
             return []
         matcher = self._matcher(draft, item, at)
-        if "hooks" not in draft or isinstance(matcher, Missing):
+        if "hooks" not in draft:
             return []
         found: list[HookText] = []
         listing: Listing = draft["hooks"].value
         for index, one in enumerate(listing.items):
             inner = at.key("hooks").item(index)
             handler = self._handler(one, inner)
-            if not isinstance(handler, Missing):
+            if not isinstance(handler, Missing) and not isinstance(matcher, Missing):
                 kind, of = handler
                 found.append(HookText(self.event, matcher, kind, of, one.place, inner.path))
         return found

@@ -12,6 +12,7 @@ from typing import Final
 from lockgate.settings.approvers import Approvers
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.entries import Nested, Rules
+from lockgate.settings.hook_keys import HOOK_KEYS
 from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName, Text
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
@@ -198,6 +199,7 @@ ROOT: Final = Section(
             empty=True,
         ),
         _PERMISSIONS_KEY,
+        *HOOK_KEYS,
         Key("audit", Nested(AUDIT), MappingProxyType({}), "empty", AUDIT.doc, empty=True),
     ),
     told=MappingProxyType(

@@ -18,6 +18,7 @@ from lockgate.settings.config import (
 )
 from lockgate.settings.entries import RuleText
 from lockgate.settings.expansion import has_reference
+from lockgate.settings.hook_telling import hook_calls
 from lockgate.settings.reading import Draft, Given
 from lockgate.settings.server_keys import IDENTIFIED_BY
 from lockgate.settings.telling import word
@@ -44,10 +45,12 @@ def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
         *_of_credentials(_section(draft, "mcp"), _section(own, "mcp")),
         *_of_builtin(draft, own),
         *_of_roots(draft, own),
+        *_of_files(draft, own),
         *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
         *_of_agent(_section(draft, "agent"), _section(own, "agent")),
         *_of_audit(_section(draft, "audit"), _section(own, "audit")),
         *_of_permissions(_section(draft, "permissions"), _section(own, "permissions")),
+        *hook_calls(draft, own),
     )
 
 
@@ -117,6 +120,14 @@ def _of_roots(found: Draft, own: Draft) -> Iterator[str]:
             yield f"let file tools reach {word(str(written))}"
         elif not any(real.is_relative_to(root) for root in reached):
             yield f"let file tools reach {word(str(real))}"
+
+
+def _of_files(found: Draft, own: Draft) -> Iterator[str]:
+    for key, what in (("notes", "keep notes"), ("knowledge", "keep what is to be searched")):
+        if key in found:
+            instead = f" (your own configuration names {word(str(own[key].value))})"
+            place = _place(found[key].value, found[key].place.file.parent)
+            yield f"{what} in {word(place)}{instead if key in own else ''}"
 
 
 def _real(written: Path | str, folder: Path) -> Path | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lockgate.settings.asking_keys import SAMPLING
 from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.auth_keys import AUTH
+from lockgate.settings.hook_keys import COMMAND_HOOK, GROUP, HOOKS, HTTP_HOOK, TOOL_HOOK
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
@@ -25,6 +26,11 @@ SECTIONS: tuple[Section, ...] = (
     PERMISSIONS,
     ALLOW_RULE,
     STRICT_RULE,
+    HOOKS,
+    GROUP,
+    COMMAND_HOOK,
+    HTTP_HOOK,
+    TOOL_HOOK,
     AUDIT,
 )
 """Every section of a file, in the order of the page."""

@@ -95,7 +95,7 @@ def approver_starts(draft: Draft) -> tuple[Start, ...]:
     place."""
     approvals: Draft = _value(draft, "approvals", {})
     return tuple(
-        _told(
+        told(
             f"a program that answers in your place (approvals.{who})",
             approver.command[0],
             approver.command[1:],
@@ -116,8 +116,8 @@ def start_of(entry: ServerEntry) -> Start:
         through += [f"{key}: {word(file)}" for key, file in entry.tls.items()]
         if entry.proxy is not None:
             through.append(f"proxy: {word(entry.proxy)}")
-        return _reached(entry.name, entry.url, entry.headers, tuple(through))
-    return _told(entry.name, entry.command, entry.args, entry.env, entry.cwd)
+        return reached(entry.name, entry.url, entry.headers, tuple(through))
+    return told(entry.name, entry.command, entry.args, entry.env, entry.cwd)
 
 
 def _start(name: str, server: Draft, own: Draft) -> Start:
@@ -132,15 +132,16 @@ def _start(name: str, server: Draft, own: Draft) -> Start:
             through.append(f"proxy: {word(merged['proxy'])}")
         if merged["transport"] == "sse":
             through.append("over SSE")
-        return _reached(name, merged["url"], headers, tuple(through))
+        return reached(name, merged["url"], headers, tuple(through))
     env = {**(_value(own, "env", {})), **(_value(server, "env", {}))}
     cwd = None if merged["cwd"] is None else str(merged["cwd"])
-    return _told(name, merged["command"], merged["args"] or (), env, cwd)
+    return told(name, merged["command"], merged["args"] or (), env, cwd)
 
 
-def _reached(
+def reached(
     name: str, url: str | None, headers: Mapping[str, str], through: tuple[str, ...]
 ) -> Start:
+    """What would be connected to; `url` None: what the person's own file says."""
     where = f"'{_NOWHERE}'" if url is None else told_url(url)
     return Start(
         server=name,
@@ -152,13 +153,14 @@ def _reached(
     )
 
 
-def _told(
+def told(
     name: str,
     command: str | None,
     args: Sequence[str],
     env: Mapping[str, str],
     cwd: str | None,
 ) -> Start:
+    """What would be started; `command` None: what the person's own file says."""
     program = f"'{_UNKNOWN}'" if command is None else word(command)
     arguments = told_arguments(command or "", args)
     return Start(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from types import TracebackType
 from typing import Self, TypeAlias
@@ -22,13 +22,15 @@ PATIENCE = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the site heard of one request; bodies are not read."""
+    """What the site heard of one request."""
 
     method: str
     target: str
     """Path and query, as they stood in the first line."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """By name in lower case."""
+    body: bytes = b""
+    """As much of it as `Content-Length` says."""
 
 
 Handler: TypeAlias = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
@@ -131,6 +133,9 @@ class Site:
         self.connections += 1
         try:
             request = _read(await reader.readuntil(b"\r\n\r\n"))
+            size = int(request.headers.get("content-length", "0"))
+            if size:
+                request = replace(request, body=await reader.readexactly(size))
             async with self._change:
                 self.requests.append(request)
                 self._change.notify_all()

@@ -37,9 +37,10 @@ class Caller(Protocol):
         *,
         name: str,
         timeout: float,
+        source: str = "",
     ) -> ToolResult:
-        """What came of it. `name` is the hook's; `timeout` bounds the execution, in seconds. Raises
-        `HookFailure` for a server that is not there."""
+        """What came of it. `name` is the hook's, `source` where it is declared; `timeout` bounds
+        the execution, in seconds. Raises `HookFailure` if it was not carried through."""
         ...
 
 
@@ -54,8 +55,10 @@ class ToolHook:
         *,
         name: str,
         timeout: float,
+        source: str = "",
     ) -> None:
-        """`env` are the listed variables that are set."""
+        """`env` are the listed variables that are set; the rest as of `Caller`."""
+        self._source = source
         self._handler = handler
         self._env = env
         self._caller = caller
@@ -72,7 +75,12 @@ class ToolHook:
         except NotThere as error:
             raise HookFailure(str(error)) from None
         result = await self._caller(
-            handler, arguments, told, name=self._name, timeout=self._timeout
+            handler,
+            arguments,
+            told,
+            name=self._name,
+            timeout=self._timeout,
+            source=self._source,
         )
         if result.is_error:
             return self._failed(result, told.event)

@@ -1,0 +1,79 @@
+"""Declared hooks made runnable: programs, endpoints, and tools that are called down the road."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lockgate.hooks.declared.command import CommandHook
+from lockgate.hooks.declared.mcp_tool import Caller, ToolHook
+from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook, HttpHandler, ToolHandler
+from lockgate.hooks.hook import Hook, HookFunction
+from lockgate.process.environment import child_environment
+from lockgate.process.program import Program
+
+
+def runnable(
+    declared: Iterable[DeclaredHook],
+    environ: Mapping[str, str],
+    *,
+    variables: Iterable[str],
+    cwd: Path,
+    caller: Caller,
+) -> tuple[Hook, ...]:
+    """The hooks of a configuration, in its order.
+
+    `environ` is the host's environment, of which templates may use `variables` and programs get the
+    short list of every child. Programs run in `cwd`; `caller` makes the calls of hooks that are
+    tools. Nothing is started.
+    """
+    env = {name: environ[name] for name in variables if name in environ}
+    return tuple(
+        Hook(
+            hook.event,
+            _function(hook, environ, env, cwd, caller),
+            hook.name,
+            hook.matcher,
+            hook.denies_on_error,
+            hook.timeout,
+            hook.source,
+        )
+        for hook in declared
+    )
+
+
+def program_of(hook: DeclaredHook, environ: Mapping[str, str], cwd: Path | None) -> Program | None:
+    """What a hook starts; None if it is no program."""
+    handler = hook.handler
+    if not isinstance(handler, CommandHandler):
+        return None
+    return _program(hook.name, handler, environ, cwd)
+
+
+def _program(
+    name: str, handler: CommandHandler, environ: Mapping[str, str], cwd: Path | None
+) -> Program:
+    env = child_environment(environ, handler.env)
+    return Program(name, handler.command, handler.args, env, cwd)
+
+
+def _function(
+    hook: DeclaredHook,
+    environ: Mapping[str, str],
+    env: Mapping[str, str],
+    cwd: Path,
+    caller: Caller,
+) -> HookFunction:
+    handler, source = hook.handler, hook.source or ""
+    match handler:
+        case CommandHandler():
+            return CommandHook(_program(hook.name, handler, environ, cwd))
+        case HttpHandler():
+            # Late: it brings the HTTP library along.
+            from lockgate.hooks.declared.http import HttpHook
+
+            return HttpHook(handler, env, timeout=hook.timeout)
+        case ToolHandler():
+            return ToolHook(
+                handler, env, caller, name=hook.name, timeout=hook.timeout, source=source
+            )
