@@ -1,0 +1,75 @@
+"""What a sub-agent is: its name, when to use it, its instructions, and how far it may reach."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from lockgate.agent.definitions.fields import MAX_NAME, NAME
+from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.traits import SideEffectLevel
+
+MAX_DESCRIPTION: Final = 2000
+"""Characters; a model reads it with every request."""
+_BLANK: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefinition:
+    """One kind of sub-agent. What it wishes for and its parent has not, it does not get (B-04)."""
+
+    name: str
+    """Small letters, digits and hyphens, at most 64 characters."""
+    description: str
+    """When to use it: what the model that may start it is told of it."""
+    instructions: str = field(repr=False)
+    """What the sub-agent is told before its prompt."""
+    tools: tuple[str, ...] | None = None
+    """Tool names and `mcp__server__*` patterns; empty is none, None is all that its parent has."""
+    ceiling: SideEffectLevel | None = None
+    """None: its parent's."""
+    model: str | None = None
+    """`provider:model`, or `scripted:` and an absolute path; None: its parent's."""
+    iterations: int | None = None
+    """This and the following are bounds of its one turn, as in `TurnLimits`; None: its parent's."""
+    seconds: float | None = None
+    tokens: int | None = None
+    path: Path | None = None
+    """The file it was read from; None for one that a program gave."""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for what no file could say either."""
+        if not NAME.fullmatch(self.name) or len(self.name) > MAX_NAME:
+            raise ValueError(f"{self.name!r} is no name of a sub-agent: small letters and hyphens")
+        if not self.description.strip() or not self.instructions.strip():
+            raise ValueError(f"the sub-agent {self.name} needs a description and instructions")
+        if len(self.description) > MAX_DESCRIPTION:
+            raise ValueError(f"the description of {self.name} is over {MAX_DESCRIPTION} characters")
+        for text in self.tools or ():
+            try:
+                parse_pattern(text)
+            except PatternError as error:
+                what = f"{text!r} at character {error.position + 1} {error.message}"
+                raise ValueError(f"a tool of the sub-agent {self.name}: {what}") from None
+        for name in ("iterations", "seconds", "tokens"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} of the sub-agent {self.name} must be over 0")
+
+    @property
+    def line(self) -> str:
+        """The description on one line."""
+        return _BLANK.sub(" ", self.description.strip())
+
+
+GENERAL: Final = AgentDefinition(
+    "general",
+    "Does a piece of work of several steps on its own, with the tools you have, and reports what "
+    "came of it. For searching and for work whose details you do not need to see.",
+    "You do one piece of work for another agent, which sees nothing but your final answer. Do what "
+    "you are asked and no more. Answer with what was found or done, with the names and numbers "
+    "that matter, and say what could not be done and why.",
+)
+"""The sub-agent that is there without being defined; a definition of that name takes its place."""
