@@ -47,6 +47,9 @@ OAUTH_FLOW = "mcp/client/oauth/sdk/"
 """Where the official SDK's OAuth flow is driven, and what it is made of may be named."""
 OF_THE_FLOW = frozenset({"mcp", "httpx2", "pydantic"})
 
+PROVIDERS = "agent/models/providers/"
+"""Where models of providers are asked, and the library for them may be named."""
+
 DRAWERS = frozenset({"util", "utils", "common", "shared", "helper", "helpers", "core", "misc"})
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = MappingProxyType(
@@ -100,6 +103,11 @@ def permit_made_on_the_road(source: Source) -> Seen:
 def bounds_made_by_the_ceiling(source: Source) -> Seen:
     """`Bounds` is made in policy/ceiling.py alone: `whole` and `narrow` (B-04)."""
     yield from _made(source, "Bounds", source.path == "policy/ceiling.py", "policy/ceiling.py")
+
+
+def declared_calls_made_by_settings(source: Source) -> Seen:
+    """`DeclaredCall` is made where accepted configuration is read, in settings/ alone."""
+    yield from _made(source, "DeclaredCall", source.inside("settings/"), "settings/")
 
 
 def tools_run_on_the_road(source: Source) -> Seen:
@@ -216,6 +224,8 @@ def only_declared_dependencies(source: Source) -> Seen:
             continue
         if top in OF_THE_FLOW and source.inside(OAUTH_FLOW):
             continue
+        if top == "pydantic_ai" and source.inside(PROVIDERS):
+            continue
         if top not in DEPENDENCIES and top not in sys.stdlib_module_names and top != "lockgate":
             yield node.lineno, f"{top} is not declared in pyproject.toml"
 
@@ -311,6 +321,7 @@ _NAMED = (*_FUNCTION, ast.ClassDef)
 CHECKS: tuple[Check, ...] = (
     permit_made_on_the_road,
     bounds_made_by_the_ceiling,
+    declared_calls_made_by_settings,
     tools_run_on_the_road,
     remote_prefix_in_two_places,
     no_module_state,

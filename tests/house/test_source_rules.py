@@ -24,6 +24,8 @@ PLANTED: list[tuple[str, str, str]] = [
     ("permit_made_on_the_road", "agent/pass.py", "class Mine(Permit): ..."),
     ("bounds_made_by_the_ceiling", "agent/runtime.py", "wide = Bounds(level, None)"),
     ("bounds_made_by_the_ceiling", "policy/gate.py", "wide = context.Bounds(level, None)"),
+    ("declared_calls_made_by_settings", "app/hooks.py", "told = DeclaredCall(a, b, c)"),
+    ("declared_calls_made_by_settings", "hooks/mcp.py", "class Mine(DeclaredCall): ..."),
     ("tools_run_on_the_road", "agent/executor.py", "await tool.execute(arguments, permit)"),
     ("tools_run_on_the_road", "cli/call.py", "tool.execute(arguments, permit=my)"),
     ("tools_run_on_the_road", "hooks/run.py", "tool.execute({}, Permit(context))"),

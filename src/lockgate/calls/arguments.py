@@ -16,6 +16,8 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
+from lockgate.calls.heard import Heard
+from lockgate.decision import Reason
 from lockgate.schema.shape import ELSEWHERE
 from lockgate.schema.violation import Violation
 from lockgate.tools.fingerprint import canonical_digest
@@ -39,6 +41,18 @@ class Taken(msgspec.Struct, frozen=True, gc=False):  # JSON has no cycles
     """Keyed, for records; of no use for comparing across keys."""
     fault: Violation | None = None
     """Why they are no JSON object, without the value; `value` is then empty."""
+    heard: Heard | None = None
+    """What hooks said of the call before it was decided; None: nothing."""
+
+    @property
+    def notes(self) -> tuple[Reason, ...]:
+        """What hooks did, for its records."""
+        return () if self.heard is None else self.heard.notes
+
+    @property
+    def context(self) -> str:
+        """What hooks have to say to the model with its result."""
+        return "" if self.heard is None else self.heard.context
 
     def __repr__(self) -> str:
         return f"<Taken {self.digest or self.fault}>"
@@ -53,11 +67,14 @@ def keyed(key: bytes) -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16, key=key)
 
 
-def take(arguments: object, digests: hashlib.blake2b) -> Taken:
+def take(arguments: object, digests: hashlib.blake2b, fault: str | None = None) -> Taken:
     """Copy `arguments` deeply, so that what was decided and asked about is what runs (B-01).
 
-    Never raises: what is no JSON object comes back as a `fault`. `digests` is `keyed`.
+    Never raises: what is no JSON object comes back as a `fault`, and so does what the caller knows
+    to be none (`Call.fault`). `digests` is `keyed`.
     """
+    if fault is not None:
+        return Taken({}, "", Violation("$", fault, "$: is no JSON object"))
     try:
         if type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise NotJSON("$", f"must be an object, not {_name(arguments)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -14,6 +14,7 @@ from lockgate.calls import refusals
 from lockgate.calls.arguments import copied
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Ask, Given, Run, Verdict
+from lockgate.calls.declared import HOOK
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, cancelled_from_outside
 from lockgate.calls.refusals import Refuse
@@ -27,8 +28,11 @@ MAX_ROUNDS: Final = 3
 MAX_NOTE: Final = 1000
 """Characters of a person's note that are kept."""
 
-NOT_APPROVERS: Final = frozenset({"rule", "grant"})
+NOT_APPROVERS: Final = frozenset({"rule", "grant", HOOK})
 """Names that say in records that no approver answered; none may bear them."""
+
+OnQuestion: TypeAlias = Callable[["Ask", Call], Awaitable[Answer | None]]
+"""Is told of a question before any approver; what it answers is a no, and None lets it be put."""
 
 _log: Final = logging.getLogger("lockgate.calls")
 
@@ -47,9 +51,15 @@ class Asking:
     """Asks the approvers of a runtime. All on one loop."""
 
     def __init__(
-        self, attended: Sequence[Approver], unattended: Sequence[Approver], limit: float | None
+        self,
+        attended: Sequence[Approver],
+        unattended: Sequence[Approver],
+        limit: float | None,
+        on_question: OnQuestion | None = None,
     ) -> None:
-        """`limit`: seconds that one approver has for one question; None waits without bound."""
+        """`limit`: seconds that one approver has for one question; None waits without bound.
+        `on_question` bounds its own wait."""
+        self._on_question = on_question
         for approver in (*attended, *unattended):
             if approver.name in NOT_APPROVERS:
                 raise LocalError(f"an approver can not be called {approver.name!r}")
@@ -112,7 +122,11 @@ class Asking:
             question = verdict.question
             if pending.no is not None:
                 return refusals.said_no(verdict.registered, question.reasons, pending.no)
-            reply = await self._put(verdict, call.execution.attended)
+            reply: Answer | Later | Refuse | None = None
+            if self._on_question is not None:
+                reply = await self._on_question(verdict, call)
+            if reply is None:
+                reply = await self._put(verdict, call.execution.attended)
             if isinstance(reply, Refuse):
                 return reply
             if isinstance(reply, Later):
@@ -188,3 +202,11 @@ def _checked(reply: object, name: str, scopes: frozenset[Scope], question: Quest
     if scope in LASTING and not (reply.approved and question.offers(scope)):
         scope = Scope.ONCE
     return Answer(reply.approved, name, scope, reply.note[:MAX_NOTE])
+
+
+def given_up(last: Settled | Ask) -> Refuse:
+    """The refusal of a call about which no decision would hold still."""
+    if isinstance(last, Refuse):
+        return last
+    ask = last.ask if isinstance(last, Deferred) else last
+    return refusals.keeps_changing(ask.registered, ask.reasons)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 import msgspec
 
 from lockgate.calls import refusals
+from lockgate.calls.call import Call
 from lockgate.calls.leash import Pulled
 from lockgate.calls.replay import another_try, together
 from lockgate.errors import Fate, Fault
+from lockgate.policy.ceiling import shown
+from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.tools.tool import Declared
 
@@ -130,6 +134,17 @@ class Attempts(msgspec.Struct):
             and result.kind is ErrorKind.TOOL_ERROR
             and not self.tool.is_read_only
         )
+
+
+def near_readers(snapshot: Snapshot, call: Call, registered: Registered) -> tuple[str, ...]:
+    """Names of shown tools of the same place that read, for looking what a call has done."""
+    server = registered.definition.origin.server
+    near = (
+        other.name
+        for other in shown(snapshot, call.execution.bounds)
+        if other.is_read_only and other.definition.origin.server == server
+    )
+    return tuple(islice(near, 3))
 
 
 def _checked(outcome: Outcome | None) -> Outcome | None:

@@ -12,7 +12,8 @@ from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken
 from lockgate.calls.asking import Asking
 from lockgate.calls.call import Call
-from lockgate.calls.decide import Facts, Given, Run, Verdict, decide
+from lockgate.calls.decide import Facts, Given, Run, Verdict, admitted, decide
+from lockgate.calls.declared import HOOK
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.replay import replayable
 from lockgate.calls.resolving import resolve
@@ -20,7 +21,7 @@ from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
 from lockgate.policy.grants import Grant, GrantBook, session_of
 from lockgate.rules.bind import BoundRules, bind
 from lockgate.rules.rule import RuleSet
-from lockgate.tools.registry import Snapshot
+from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind
 from lockgate.tools.subject import NO_SUBJECTS
 from lockgate.traits import SideEffectLevel
@@ -88,6 +89,15 @@ class Briefing:
                 return refusals.redefined(now)
         return self.decide(call, today, taken, given)
 
+    def admitted(self, call: Call, snapshot: Snapshot, taken: Taken) -> Registered | None:
+        """The tool of a call that hooks are told of; None for one that is refused before."""
+        if taken.fault is not None:
+            return None
+        try:
+            return admitted(call, snapshot, self._facts(call, snapshot, taken, None))
+        except Exception:  # noqa: BLE001 - `decide` meets the same, and refuses
+            return None
+
     def facts(self, call: Call, snapshot: Snapshot, taken: Taken) -> Facts:
         """All facts about `call`. Raises `LockgateError` if they can not be read."""
         facts = self._facts(call, snapshot, taken, None)
@@ -113,7 +123,7 @@ class Briefing:
         return Facts(
             bound,
             self._exempt,
-            self._asking.answerers(attended),
+            () if execution.entry == HOOK else self._asking.answerers(attended),
             (),
             unknowns,
             given,
@@ -121,11 +131,12 @@ class Briefing:
             failed,
             subjects,
             self._time(),
-            self._keeps and attended,
+            self._keeps and attended and execution.entry != HOOK,
+            () if taken.heard is None else taken.heard.asks,
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:
-        session = session_of(call.execution)
+        session = None if call.execution.entry == HOOK else session_of(call.execution)
         return () if session is None else self._grants.find(session, call.name)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from lockgate.calls.declared import DeclaredCall
 from lockgate.tools.context import Execution, InterruptToken, ProgressSink
 
 
@@ -25,6 +26,12 @@ class Call(msgspec.Struct, frozen=True):
     """Seconds for the execution itself, waiting for a person not counted; None: the tool's own."""
     progress: ProgressSink | None = None
     """Who is told how far it is; None: nobody, and then no server is asked to tell."""
+    fault: str | None = None
+    """Why there are no arguments that could be used, without what they hold: the caller wrote no
+    JSON object. Such a call goes down the road and is refused where arguments are looked at."""
+    declared: DeclaredCall | None = None
+    """Of a hook's own call (`Execution.entry` is `hook`): what accepted configuration has it call,
+    which is the answer to the gate's question for that tool and no other."""
 
 
 class Suspended(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ anyway (B-01).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from dataclasses import replace
 from typing import Final, TypeAlias
 
@@ -17,6 +17,7 @@ import msgspec
 from lockgate.calls import refusals
 from lockgate.calls.arguments import call_digest, unmentioned
 from lockgate.calls.call import Call
+from lockgate.calls.declared import HOOK
 from lockgate.calls.lasting import with_lasting
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.subjects import real_paths, resolutions, unresolved
@@ -25,7 +26,7 @@ from lockgate.decision import Decision, Reason
 from lockgate.policy.approval import Answer, Question, Scope
 from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
-from lockgate.policy.grants import Grant, covers, matching
+from lockgate.policy.grants import Grant, covers, matching, session_of
 from lockgate.policy.places import barred, control_files, outside, unplaced, unspoken
 from lockgate.rules.bind import BoundRules
 from lockgate.rules.opinion import RuleOpinion
@@ -70,6 +71,10 @@ class Facts(msgspec.Struct, frozen=True, gc=False):  # lives for one decision
     """Unix time: an allow rule may have ended."""
     keeps: bool = False
     """Whether an answer can be kept for good: somebody attends, and there is a book for it."""
+    asked: tuple[Reason, ...] = ()
+    """Why hooks have the call asked about; no allow rule answers that."""
+    would_hear: tuple[Reason, ...] = ()
+    """The hooks that would be told of it, for `explain`."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -107,7 +112,7 @@ _DENY: Final = Decision.DENY
 
 _OVERRULED: Final = Reason("overruled", "the allow rule does not answer this: a person has to")
 
-ROAD: Final = ("name", "deny rules", "ceiling", "arguments", "rules", "gate", "answer")
+ROAD: Final = ("name", "deny rules", "ceiling", "hooks", "arguments", "rules", "gate", "answer")
 """The steps, in order."""
 
 
@@ -125,6 +130,13 @@ def decide(call: Call, snapshot: Snapshot, facts: Facts) -> Verdict:
     `call.arguments` are the final ones, in plain JSON.
     """
     return _walk(call, snapshot, facts, None, any_arguments=False)
+
+
+def admitted(call: Call, snapshot: Snapshot, facts: Facts) -> Registered | None:
+    """The tool of a call that gets as far as its hooks; None for one that is refused before (by its
+    name, a deny rule by name, the ceiling), which `decide` says why, and of which no hook hears."""
+    found = _admitted(call, snapshot, facts, None)
+    return None if isinstance(found, Refuse) else found
 
 
 def walk(
@@ -148,32 +160,15 @@ def walk(
 def _walk(
     call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None, *, any_arguments: bool
 ) -> Verdict:
-    # 1. The name, in this turn's snapshot. Nothing but names of shown tools leaves this step.
-    registered = snapshot.get(call.name)
-    bounds = call.execution.bounds
-    if registered is None:
-        return _no_tool(call, snapshot, facts)
-    limit = refusal(registered, bounds)
-    if limit is not None and limit.code == "not_offered":
-        return refusals.not_offered(registered, limit)
-    given, fingerprint = facts.given, registered.definition.origin.fingerprint
-    if given is not None and given.answer.approved and given.fingerprint != fingerprint.digest:
-        return refusals.tool_changed(registered, "the definition")
-    if trail is not None:
-        _pass(trail, "name", "registered", "the name is registered and offered")
-
-    # 2. What needs no arguments: deny rules by name, the ceiling.
+    registered = _admitted(call, snapshot, facts, trail)
+    if isinstance(registered, Refuse):
+        return registered
     about = facts.rules.about(registered.name)
-    if about.denial is not None:
-        return refusals.denied(registered, about.denial.reasons)
-    if trail is not None:
-        _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches by name")
-    if limit is not None:
-        return refusals.above_ceiling(registered, limit)
-    if trail is not None:
-        _pass(trail, "ceiling", "within_ceiling", "the declared level is within the ceiling")
 
-    # 3. Hooks before the call have their place here: they may object, ask, or rewrite.
+    # 3. Hooks before the call were asked: `call` has the arguments that they leave it.
+    if trail is not None:
+        none = (Reason("no_hooks", "no hook is told of it"),)
+        trail.append(Step("hooks", Decision.ALLOW, facts.would_hear or none))
 
     # 4. The schema of the final arguments, all violations at once; what they are about.
     attended, subjects, fault = call.execution.attended, facts.subjects, facts.fault
@@ -211,20 +206,25 @@ def _walk(
 
     # 6. The gate, and who has answered it.
     reasons = asks(registered, facts.exempt, opinion)
-    over_rules = facts.unknowns
+    if facts.asked:
+        reasons += facts.asked
+    over_rules: Sized | bool = facts.unknowns or facts.asked
     if subjects is not NO_SUBJECTS:
         control = control_files(registered, subjects)
         beyond = outside(registered, subjects)
         reasons += control + beyond
         if reasons and opinion.decision is not _ALLOW:
             reasons += unplaced(subjects)
-        over_rules = facts.unknowns or control
+        over_rules = over_rules or control
         if beyond and not over_rules:
             over_rules = unspoken(registered, subjects, opinion.rules)
     if facts.unknowns:
         reasons += tuple(unknown.reason for unknown in facts.unknowns)
     if not reasons and facts.exempt is not None and facts.given is None:
         return Run(registered, (exemption(registered, facts.exempt),), subjects=subjects)
+    if call.declared is not None and not over_rules:
+        yes = Reason("declared", "its declaration as a hook is the answer", call.declared.source)
+        return Run(registered, (yes,), Answer(True, HOOK), subjects=subjects)
     rule = answer_by_rule(opinion)
     if trail is not None:
         overruled = (_OVERRULED,) if rule is not None and over_rules else ()
@@ -232,6 +232,47 @@ def _walk(
     if over_rules:
         rule = None
     return _answered(call, registered, reasons, rule, facts)
+
+
+def _admitted(
+    call: Call, snapshot: Snapshot, facts: Facts, trail: list[Step] | None
+) -> Registered | Refuse:
+    """The first steps: all that needs no arguments."""
+    # 1. The name, in this turn's snapshot. Nothing but names of shown tools leaves this step.
+    registered = snapshot.get(call.name)
+    bounds = call.execution.bounds
+    if registered is None:
+        return _no_tool(call, snapshot, facts)
+    limit = refusal(registered, bounds)
+    if limit is not None and limit.code == "not_offered":
+        return refusals.not_offered(registered, limit)
+    given, fingerprint = facts.given, registered.definition.origin.fingerprint
+    if given is not None and given.answer.approved and given.fingerprint != fingerprint.digest:
+        return refusals.tool_changed(registered, "the definition")
+    if (call.declared is not None or call.execution.entry == HOOK) and not _declared(
+        call, registered
+    ):
+        return refusals.undeclared(registered)
+    if trail is not None:
+        _pass(trail, "name", "registered", "the name is registered and offered")
+
+    # 2. What needs no arguments: deny rules by name, the ceiling.
+    about = facts.rules.about(registered.name)
+    if about.denial is not None:
+        return refusals.denied(registered, about.denial.reasons)
+    if trail is not None:
+        _pass(trail, "deny rules", "no_deny_rule", "no deny rule matches by name")
+    if limit is not None:
+        return refusals.above_ceiling(registered, limit)
+    if trail is not None:
+        _pass(trail, "ceiling", "within_ceiling", "the declared level is within the ceiling")
+    return registered
+
+
+def _declared(call: Call, registered: Registered) -> bool:
+    """Whether a hook's own call is of the tool that its declaration names."""
+    declared = call.declared
+    return declared is not None and call.execution.entry == HOOK and declared.names(registered)
 
 
 def _answered(
@@ -244,8 +285,8 @@ def _answered(
     """The answer to the gate's question, in the order in which answers count.
 
     A no that the session remembers counts before a rule's yes. `rule` is the allow rule that may
-    answer: none does over an open unknown, a control file or an ask rule. A grant does not answer
-    over an open unknown either.
+    answer: none does over an open unknown, a control file, an ask rule or a hook's ask. A grant
+    does not answer over an open unknown either.
     """
     question, remembered = None, None
     if facts.grants or facts.given is not None:
@@ -297,7 +338,7 @@ def _question(
         digest=call_digest(registered, call.arguments, subjects),
         reasons=reasons,
         execution_id=execution.id,
-        session_id=execution.session_id,
+        session_id=session_of(execution),
         principal=execution.principal,
         resolved=real_paths(subjects, call.arguments),
         agent=execution.agent,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lockgate.calls.call import Call
+from lockgate.calls.consulting import CONDITIONS, HOOK_CODES
 from lockgate.calls.decide import ROAD, Ask, Facts, Step, Verdict, walk
 from lockgate.calls.refusals import Refuse
 from lockgate.decision import Decision, Reason
@@ -37,6 +38,23 @@ class Explanation:
         if isinstance(self.verdict, Refuse):
             return Decision.DENY
         return Decision.ASK if isinstance(self.verdict, Ask) else Decision.ALLOW
+
+    @property
+    def hooks(self) -> tuple[Reason, ...]:
+        """The hooks that would be told of the call: before it (`hook_before`), before anybody is
+        asked (`hook_question`), and of its result (`hook_after`). None of them was run."""
+        return tuple(
+            reason
+            for step in self.steps
+            if step.name == "hooks"
+            for reason in step.reasons
+            if reason.code in HOOK_CODES
+        )
+
+    @property
+    def conditional(self) -> bool:
+        """Whether the verdict holds only if no hook objects, asks or rewrites the arguments."""
+        return any(reason.code in CONDITIONS for reason in self.hooks)
 
     @property
     def origin(self) -> Origin | None:

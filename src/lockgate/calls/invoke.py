@@ -9,31 +9,34 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
-from itertools import islice
 from typing import Final
 
 from msgspec.structs import replace
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken, copied_again, keyed, take
-from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled
-from lockgate.calls.attempts import Attempts
+from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled, given_up
+from lockgate.calls.attempts import Attempts, near_readers
+from lockgate.calls.bookkeeping import Bookkeeping
 from lockgate.calls.briefing import Briefing
 from lockgate.calls.call import Call, Suspended
+from lockgate.calls.consulting import Consulting, Ended, shown_after
 from lockgate.calls.decide import Ask, Run, Verdict
 from lockgate.calls.explain import Explanation, explain
+from lockgate.calls.heard import with_context
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
 from lockgate.calls.outputs import checked
-from lockgate.calls.recording import Recorder, not_written
+from lockgate.calls.recording import Recorder
 from lockgate.calls.records import Ledger
 from lockgate.calls.refusals import Refuse
-from lockgate.calls.suspension import Settlement, TicketGone, TicketStore
+from lockgate.calls.suspension import Settlement, TicketStore
 from lockgate.calls.unknowns import UnknownBook
+from lockgate.decision import Reason
 from lockgate.errors import Fate, LocalError
+from lockgate.hooks.registry import Hooks
 from lockgate.policy.approval import LASTING, Answer, AnswerBook, Approver
-from lockgate.policy.ceiling import shown
 from lockgate.policy.grants import GrantBook
 from lockgate.rules.rule import RuleSet
 from lockgate.tools.context import Bounds, Environment, ToolContext
@@ -81,26 +84,30 @@ class Invoker:
         default_timeout: float | None = None,
         record_content: bool = False,
         answers: AnswerBook | None = None,
+        hooks: Hooks | None = None,
     ) -> None:
         """`failed` gives the servers that are not there; `time` is Unix time; `new_id` makes ticket
         names that can not be guessed; `digest_key` (16 to 64 bytes) keys the digests in records. In
         seconds: `answer_within` is each approver's limit, `ticket_lifetime` a suspended call's,
         `default_timeout` bounds the execution of a call that sets none (None: the tool's own).
         `record_content`: records hold the arguments, secrets masked. `answers` keeps what is
-        answered for good; without it nothing is."""
-        self._asking = Asking(attended, unattended, answer_within)
+        answered for good; without it nothing is. `hooks` are told of calls."""
+        self._digests = keyed(digest_key)
+        self._consulting = Consulting(hooks or Hooks(), self._digests)
+        on_question = self._consulting.on_question
+        self._asking = Asking(attended, unattended, answer_within, on_question)
         keeps = answers is not None
         self._briefing = Briefing(
             rules, exempt, self._asking, grants, unknowns, failed, time, keeps=keeps
         )
         self._recorder = Recorder(ledger, time, content=record_content)
         self._keeping = Keeping(grants, unknowns, tickets, time, new_id, ticket_lifetime, answers)
+        self._books = Bookkeeping(self._recorder, self._keeping)
         self._tickets = tickets
         self._lanes = lanes
         self._current = current
         self._time = time
         self._monotonic = monotonic
-        self._digests = keyed(digest_key)
         self._default_timeout = default_timeout
 
     async def invoke(self, call: Call, snapshot: Snapshot) -> ToolResult | Suspended:
@@ -112,10 +119,17 @@ class Invoker:
         The arguments are copied first: what is decided, asked about, recorded and run is that
         copy, whatever the caller does with its own.
         """
-        taken = take(call.arguments, self._digests)
+        taken = take(call.arguments, self._digests, call.fault)
         call = _with_arguments(call, taken)
         if call.interrupt is not None and call.interrupt.interrupted:
-            return self._refused(call, taken, refusals.skipped(snapshot.get(call.name), call.name))
+            return self._books.refused(
+                call, taken, refusals.skipped(snapshot.get(call.name), call.name)
+            )
+        if self._consulting.hears(call):
+            told = await self._consulted(call, taken, snapshot)
+            if isinstance(told, Refuse):
+                return await self._refused(call, taken, told)
+            call, taken = told
         verdict = self._briefing.decide(call, snapshot, taken)
         return await self._follow(call, taken, snapshot, verdict)
 
@@ -130,6 +144,11 @@ class Invoker:
         taken = take(call.arguments, self._digests)
         call = _with_arguments(call, taken)
         facts = self._briefing.facts(call, snapshot, taken)
+        if self._consulting.hears(call):
+            registered = self._briefing.admitted(call, snapshot, taken)
+            if registered is not None:
+                hooks = self._consulting.listed(call, registered, any_arguments=any_arguments)
+                facts = replace(facts, would_hear=hooks)
         return explain(call, snapshot, facts, any_arguments=any_arguments)
 
     async def resume(
@@ -158,6 +177,8 @@ class Invoker:
         call = stored.call(within, environment, entry)
         taken = take(call.arguments, self._digests)
         call = _with_arguments(call, taken)
+        if (heard := stored.heard) is not None:
+            taken = replace(taken, heard=heard)
         now = self._time()
         late = not now < stored.expires
         if late:
@@ -192,23 +213,64 @@ class Invoker:
                 if isinstance(settled, Ask):
                     settled = await self._ask(call, taken, snapshot, settled)
                 if isinstance(settled, Refuse):
-                    return self._refused(call, taken, settled)
+                    return await self._refused(call, taken, settled)
                 if isinstance(settled, Deferred):
-                    return self._suspended(call, taken, settled)
+                    return self._books.suspended(call, taken, settled)
             lane = settled.registered.lane
             if lane is not None and not self._lanes.take(lane):
                 settled = await self._in_turn(lane, call, taken, snapshot, settled)
                 if not isinstance(settled, Run):
                     continue
             try:
-                unmade = self._unmade(call, taken, settled, ticket)
+                unmade = self._books.unmade(call, taken, settled, ticket)
                 if unmade is not None:
                     return unmade
-                return await self._executed(call, taken, settled, resumed=ticket is not None)
+                ended = await self._executed(call, taken, settled, resumed=ticket is not None)
             finally:
                 if lane is not None:
                     self._lanes.release(lane)
-        return self._refused(call, taken, _given_up(settled))
+            if not ended.hooks and taken.heard is None:
+                return ended.result
+            return await self._shown(call, taken, settled.registered, ended)
+        return await self._refused(call, taken, given_up(settled))
+
+    async def _consulted(
+        self, call: Call, taken: Taken, snapshot: Snapshot
+    ) -> Refuse | tuple[Call, Taken]:
+        """Ask the hooks before a call, once: the call as they leave it, or their refusal."""
+        registered = self._briefing.admitted(call, snapshot, taken)
+        if registered is None:
+            return call, taken  # it is refused anyway, and no hook hears of it
+        try:
+            told = await self._consulting.before(call, taken, registered)
+        except BaseException:  # also a hook that ends the program: nothing was run
+            self._books.cancelled(call, taken, registered)
+            raise
+        return told if isinstance(told, Refuse) else (_with_arguments(call, told), told)
+
+    async def _refused(self, call: Call, taken: Taken, refuse: Refuse) -> ToolResult:
+        """Write the refusal down, then tell hooks of it."""
+        result = self._books.refused(call, taken, refuse)
+        if self._consulting.hears(call):
+            await self._consulting.on_refusal(call, refuse)
+        return result
+
+    async def _shown(
+        self, call: Call, taken: Taken, registered: Registered, ended: Ended
+    ) -> ToolResult:
+        """What the model is shown of a result, once hooks were told of it; outside of the lane,
+        which a hook's own call may need."""
+        result = with_context(ended.result, taken.context)
+        if not ended.hooks:
+            return result
+        told: tuple[Reason, ...] = ()
+        try:
+            merged = await self._consulting.after(call, ended.hooks, ended.result)
+            told = merged.reasons + merged.notes
+            result = shown_after(result, merged, registered)
+        finally:
+            self._recorder.finished(call, result, ended.fate, ended.duration, ended.attempts, told)
+        return result
 
     async def _ask(self, call: Call, taken: Taken, offered: Snapshot, ask: Ask) -> Settled:
         try:
@@ -219,7 +281,7 @@ class Invoker:
                 lambda asked, answer: self._keeping.remember(call, asked.question, answer),
             )
         except BaseException:  # also an approver that ends the program: nothing was run
-            self._cancelled(call, taken, ask.registered)
+            self._books.cancelled(call, taken, ask.registered)
             raise
 
     async def _in_turn(
@@ -236,7 +298,7 @@ class Invoker:
                 await self._lanes.acquire(lane)
                 held = True
         except asyncio.CancelledError:
-            self._cancelled(call, taken, run.registered)
+            self._books.cancelled(call, taken, run.registered)
             raise
         if not held:
             return refusals.skipped(run.registered, call.name)
@@ -248,85 +310,26 @@ class Invoker:
             self._lanes.release(lane)
         return verdict
 
-    def _cancelled(self, call: Call, taken: Taken, registered: Registered) -> None:
-        self._recorder.refused(call, taken.digest, refusals.cancelled(registered, call.name))
-
-    def _refused(self, call: Call, taken: Taken, refuse: Refuse) -> ToolResult:
-        self._recorder.refused(call, taken.digest, refuse)
-        return refuse.result()
-
-    def _suspended(self, call: Call, taken: Taken, deferred: Deferred) -> ToolResult | Suspended:
-        ask = deferred.ask
-        try:
-            ticket = self._keeping.suspend(call, deferred)
-        except Exception as error:  # noqa: BLE001 - a question that is not kept is never answered
-            what = f"the suspended call could not be kept ({type(error).__name__})"
-            return self._refused(call, taken, refusals.unrecorded(ask.registered, what))
-        self._recorder.suspended(call, taken.digest, ask, ticket.id)
-        return Suspended(ticket.id, call.name, ticket.expires)
-
-    def _unmade(
-        self, call: Call, taken: Taken, run: Run, ticket: Redemption | None
-    ) -> ToolResult | None:
-        """Record the decision; what stops the call after all, if something does.
-
-        No record, no mutating call (B-02)."""
-        if call.interrupt is not None and call.interrupt.interrupted:
-            return self._refused(call, taken, refusals.skipped(run.registered, call.name))
-        try:
-            if ticket is None:
-                self._record(call, taken, run)
-            else:
-                self._redeem(call, taken, run, ticket)
-        except TicketGone:
-            raise
-        except Exception as error:  # noqa: BLE001 - not recorded, or not used up: not run
-            return not_written(run, error)
-        return None
-
-    def _record(self, call: Call, taken: Taken, run: Run) -> None:
-        """Write the decision down. Raises if that fails and the tool is not READ_ONLY."""
-        try:
-            self._recorder.running(call, taken.digest, run)
-        except Exception as error:
-            self._recorder.unwritten(call, error)
-            if not run.registered.is_read_only:
-                raise
-
-    def _redeem(self, call: Call, taken: Taken, run: Run, ticket: Redemption) -> None:
-        """Use the ticket up and write the decision down, both or neither."""
-        written = False
-
-        def record(counted: Run) -> None:
-            nonlocal written
-            self._record(call, taken, counted)
-            written = True
-
-        try:
-            self._keeping.redeem(ticket, call, run, record)
-        except Exception as error:
-            if written:  # the disk failed between the two: say that nothing came of the first
-                result = not_written(run, error)
-                self._recorder.finished(call, result, Fate.NOT_SENT, 0.0, 0)
-            raise
-
     # ------------------------------------------------------------------ running
 
-    async def _executed(self, call: Call, taken: Taken, run: Run, *, resumed: bool) -> ToolResult:
-        """Run the tool and write down what came of it, also when cancelled."""
+    async def _executed(self, call: Call, taken: Taken, run: Run, *, resumed: bool) -> Ended:
+        """Run the tool and write down what came of it, also when cancelled; what hooks are to be
+        told of first is written down after that."""
         registered = run.registered
+        hooks = self._consulting.following(call, registered) if self._consulting.hears(call) else ()
         self._keeping.began(call, run)
         started = self._monotonic()
         attempts = Attempts(registered)
         result: ToolResult | None = None
         try:
-            result = await self._attempt(call, taken, run, attempts)
-            return result
+            result = done = await self._attempt(call, taken, run, attempts)
         finally:
             fate = attempts.fate
             self._keeping.ended(call, registered, fate, resumed=resumed)
             duration = self._monotonic() - started
-            self._recorder.finished(call, result, fate, duration, attempts.count)
+            if result is None or not hooks:
+                self._recorder.finished(call, result, fate, duration, attempts.count)
+        return Ended(done, fate, duration, attempts.count, hooks)
 
     async def _attempt(self, call: Call, taken: Taken, run: Run, attempts: Attempts) -> ToolResult:
         """Execute the tool, once more if that is known to do no harm."""
@@ -366,28 +369,11 @@ class Invoker:
             late = limit is not None and limit.over
             if interrupted or late or not attempts.again():
                 unknown = attempts.fate is Fate.UNKNOWN
-                result = attempts.result(self._look(call, registered) if unknown else ())
+                look = near_readers(self._current(), call, registered) if unknown else ()
+                result = attempts.result(look)
                 return checked(result, registered)
             permit = Permit(replace(context, begun=begun))
-
-    def _look(self, call: Call, registered: Registered) -> tuple[str, ...]:
-        """Names of shown tools of the same place that read, for looking what a call has done."""
-        server = registered.definition.origin.server
-        near = (
-            other.name
-            for other in shown(self._current(), call.execution.bounds)
-            if other.is_read_only and other.definition.origin.server == server
-        )
-        return tuple(islice(near, 3))
 
 
 def _with_arguments(call: Call, taken: Taken) -> Call:
     return replace(call, arguments=taken.value)
-
-
-def _given_up(last: Settled | Ask) -> Refuse:
-    """The refusal of a call about which no decision would hold still."""
-    if isinstance(last, Refuse):
-        return last
-    ask = last.ask if isinstance(last, Deferred) else last
-    return refusals.keeps_changing(ask.registered, ask.reasons)

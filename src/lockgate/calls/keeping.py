@@ -65,15 +65,17 @@ class Keeping:
         self._granted(call, question, counted)
         return counted
 
-    def suspend(self, call: Call, deferred: Deferred) -> Ticket:
-        """Keep the question until it is answered. Raises what the ticket store raises."""
+    def suspend(self, call: Call, deferred: Deferred, context: str = "") -> Ticket:
+        """Keep the question until it is answered, and `context` for the result. Raises what the
+        ticket store raises."""
         now, expires = self._time(), deferred.later.expires
         if expires is None:
             expires = now + self._ticket_lifetime
         question = deferred.ask.question
-        return self._tickets.put(
-            ticket_for(call, question, id=self._new_id(), created=now, expires=expires)
-        )
+        ticket = ticket_for(call, question, id=self._new_id(), created=now, expires=expires)
+        if context:
+            ticket = msgspec.structs.replace(ticket, context=context)
+        return self._tickets.put(ticket)
 
     def use_up(self, redemption: Redemption, instead: Ask | Refuse | Deferred) -> None:
         """Use a ticket up whose call is not run now, and what is done instead.

@@ -44,35 +44,48 @@ class Recorder:
         self._time = time
         self._content = content
 
-    def running(self, call: Call, digest: str, run: Run) -> None:
-        """The call is about to be made. Raises what the ledger raises."""
+    def running(self, call: Call, digest: str, run: Run, notes: tuple[Reason, ...] = ()) -> None:
+        """The call is about to be made; `notes` tell what hooks did. Raises as the ledger does."""
+        reasons = run.reasons + notes if notes else run.reasons
         self._ledger.decision(
-            self._decision("run", call, digest, run.registered, run.reasons, answer=run.answer)
+            self._decision("run", call, digest, run.registered, reasons, answer=run.answer)
         )
 
-    def refused(self, call: Call, digest: str, refuse: Refuse) -> None:
+    def refused(
+        self, call: Call, digest: str, refuse: Refuse, notes: tuple[Reason, ...] = ()
+    ) -> None:
         """The call is not made. A ledger that fails changes nothing about that."""
         record = self._decision(
             "refuse",
             call,
             digest,
             refuse.registered,
-            refuse.reasons,
+            refuse.reasons + notes,
             answer=refuse.answer,
             kind=refuse.kind.value,
             reason=refuse.code,
         )
         self._write(call, record)
 
-    def suspended(self, call: Call, digest: str, ask: Ask, ticket: str) -> None:
+    def suspended(
+        self, call: Call, digest: str, ask: Ask, ticket: str, notes: tuple[Reason, ...] = ()
+    ) -> None:
         """The call waits for an answer from elsewhere."""
-        record = self._decision("suspend", call, digest, ask.registered, ask.reasons, ticket=ticket)
+        reasons = ask.reasons + notes
+        record = self._decision("suspend", call, digest, ask.registered, reasons, ticket=ticket)
         self._write(call, record)
 
     def finished(
-        self, call: Call, result: ToolResult | None, fate: Fate, duration: float, attempts: int
+        self,
+        call: Call,
+        result: ToolResult | None,
+        fate: Fate,
+        duration: float,
+        attempts: int,
+        hooks: tuple[Reason, ...] = (),
     ) -> None:
-        """What came of a call that was run; no result if it was cancelled.
+        """What came of a call that was run; no result if it was cancelled. `hooks` is what hooks
+        did to what the model is shown of it.
 
         If the ledger fails, the call reads as outcome unknown later, which is the safe way round.
         """
@@ -87,6 +100,7 @@ class Recorder:
             kind=kind,
             reason="cancelled" if result is None else result.reason,
             execution=call.execution.id,
+            hooks=tuple([_told(reason) for reason in hooks]) if hooks else msgspec.UNSET,
         )
         try:
             self._ledger.outcome(record)
@@ -152,3 +166,7 @@ class Recorder:
             redacted(dict(call.arguments)) if self._content else msgspec.UNSET,
             msgspec.UNSET if execution.agent is None else execution.agent,
         )
+
+
+def _told(reason: Reason) -> ReasonRecord:
+    return ReasonRecord(reason.code, reason.text, reason.source)

@@ -76,6 +76,8 @@ class OutcomeRecord(
     reason: str | None = None
     execution: str = ""
     """Of the decision it belongs to: a call id is unique within its execution."""
+    hooks: tuple[ReasonRecord, ...] | msgspec.UnsetType = msgspec.UNSET
+    """What hooks did afterwards to what the model is shown; absent where they did nothing."""
 
 
 class AskedRecord(

@@ -76,6 +76,23 @@ def not_offered(registered: Registered, reason: Reason) -> Refuse:
     return Refuse(ErrorKind.NOT_OFFERED, reason.code, text, (reason,), registered)
 
 
+def undeclared(registered: Registered) -> Refuse:
+    """A hook's own call of a tool that its declaration does not name."""
+    text = f"No hook declares calls of {registered.tool.name}. Nothing was run."
+    reason = Reason("undeclared", "no declaration of a hook names the tool")
+    return Refuse(ErrorKind.NOT_OFFERED, "undeclared", text, (reason,), registered)
+
+
+def by_hooks(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse:
+    """Hooks before the call denied it."""
+    told = "; ".join(dict.fromkeys(reason.text for reason in reasons))
+    text = (
+        f"{registered.tool.name} is denied: {told}. Nothing was run. Do not look for a way around "
+        "it; mend what the hook objects to, or tell the user what you wanted to do."
+    )
+    return Refuse(ErrorKind.DENIED, "hook", text, reasons, registered)
+
+
 def above_ceiling(registered: Registered, reason: Reason) -> Refuse:
     """The tool can do more than this execution may (S0-05)."""
     text = (

@@ -16,6 +16,7 @@ import msgspec
 
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Given
+from lockgate.calls.heard import Heard, asked_before
 from lockgate.calls.refusals import Refuse, expired, said_no
 from lockgate.calls.unknowns import OpenUnknown
 from lockgate.decision import Reason
@@ -84,6 +85,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`Question.resolved`."""
     always: str | None = None
     """`Question.always`."""
+    context: str = ""
+    """What hooks before the call have to say to the model with its result."""
 
     def __repr__(self) -> str:
         return f"<Ticket {self.id} for {self.tool}>"
@@ -92,6 +95,11 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     def concerns(self) -> tuple[Reason, ...]:
         """The reasons that an answer to it answers."""
         return tuple(Reason(r.code, r.text, r.source) for r in self.reasons)
+
+    @property
+    def heard(self) -> Heard | None:
+        """What hooks said before it was suspended; they are not asked again."""
+        return asked_before(self.concerns, self.context)
 
     @property
     def question(self) -> Question:
