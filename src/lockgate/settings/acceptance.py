@@ -48,6 +48,14 @@ class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One file of several that are accepted together."""
+
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Pending:
     """A content that waits for the person's word: what it is and what it would do."""
 
@@ -57,6 +65,8 @@ class Pending:
     starts: tuple[Start, ...]
     loosens: tuple[str, ...]
     """One sentence for each thing that the file would trust or let pass."""
+    parts: tuple[Part, ...] = ()
+    """The files that are accepted in the place of `path`, which is then where they are."""
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -111,6 +121,11 @@ class AcceptedFiles:
         shown = os.fsencode(_key(path)).decode("utf-8", "replace")
         data = msgspec.json.encode(_Record(shown, sha256))
         write_atomically(self._record(path), data, mode=0o600)
+
+    def accept_all(self, pending: Pending) -> None:
+        """Remember what was shown as `pending`, whatever its files hold by now. Raises as `accept`."""
+        for part in pending.parts or (Part(pending.path, pending.sha256),):
+            self.accept(part.path, part.sha256)
 
     def _record(self, path: Path) -> Path:
         name = hashlib.sha256(os.fsencode(_key(path))).hexdigest()[:32]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import enum
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lockgate.errors import LocalError
+from lockgate.agent.definitions.fields import MAX_NAME, NAME
 from lockgate.hooks.hook import Hook
 from lockgate.rules.pattern import PatternError, parse_pattern
 
-MAX_NAME: Final = 64
 MAX_TEXT: Final = 90_000
 """Characters of a skill's text: what goes beyond belongs into files beside it."""
-_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class SkillContext(enum.Enum):
@@ -30,7 +26,7 @@ class SkillContext(enum.Enum):
 
 def is_skill_name(text: str) -> bool:
     """Whether `text` can name a skill: lower-case letters and digits in words joined by dashes."""
-    return len(text) <= MAX_NAME and _NAME.fullmatch(text) is not None
+    return len(text) <= MAX_NAME and NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +35,7 @@ class SkillDefinition:
 
     One that says which tools it has, or which model or hooks, is always an execution of its own:
     only there can what it says hold for it and for nothing else (docs/decisions/0047). Raises
-    `LocalError` for a definition that can not be one.
+    `ValueError` for a definition that can not be one.
     """
 
     name: str
@@ -68,14 +64,14 @@ class SkillDefinition:
     """Where its files are: whole and real; None if it has none."""
     files: tuple[Path, ...] = ()
     """Those that come with it, real paths. What is in them is read by tools or by nobody."""
-    source: str | None = None
-    """The file it was read from, for people; None: a program made it."""
+    path: Path | None = None
+    """The file it was read from; None for one that a program gave."""
     remarks: tuple[str, ...] = ()
     """What of its file says nothing here, or something else than in other programs: for `check`."""
 
     def __post_init__(self) -> None:
         if (fault := self._fault()) is not None:
-            raise LocalError(f"the skill {self.name!r} {fault}")
+            raise ValueError(f"the skill {self.name!r} {fault}")
 
     @property
     def forks(self) -> bool:
@@ -110,14 +106,3 @@ class SkillDefinition:
             except PatternError as error:
                 return f"names the tool {pattern!r}, which {error.message}"
         return None
-
-
-def by_name(skills: Iterable[SkillDefinition]) -> dict[str, SkillDefinition]:
-    """The skills by their names, in order. Raises `LocalError` for a name that comes twice."""
-    found: dict[str, SkillDefinition] = {}
-    for skill in skills:
-        if (other := found.get(skill.name)) is not None:
-            where = " and ".join(one.source or "the program" for one in (other, skill))
-            raise LocalError(f"two skills are called {skill.name!r}: of {where}")
-        found[skill.name] = skill
-    return found

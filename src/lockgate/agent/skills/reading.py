@@ -140,7 +140,7 @@ def skill_of(document: Document, *, hooks: HooksReader | None = None) -> SkillDe
         hooks=declared,
         directory=directory,
         files=() if directory is None else tuple(_files(directory)),
-        source=str(document.path),
+        path=document.path,
         remarks=tuple(remarks),
     )
 

@@ -10,10 +10,8 @@ from lockgate.agent.skills.definition import (
     MAX_TEXT,
     SkillContext,
     SkillDefinition,
-    by_name,
     is_skill_name,
 )
-from lockgate.errors import LocalError
 
 
 def skill(name: str = "tidy", **given: Any) -> SkillDefinition:
@@ -34,7 +32,7 @@ def test_names_of_the_open_format(name: str) -> None:
 def test_other_names_are_none(name: str) -> None:
     """What could be misread, or lead elsewhere, is no name."""
     assert not is_skill_name(name)
-    with pytest.raises(LocalError, match="can not be called so"):
+    with pytest.raises(ValueError, match="can not be called so"):
         skill(name)
 
 
@@ -53,7 +51,7 @@ def test_other_names_are_none(name: str) -> None:
 )
 def test_a_definition_that_can_not_be_one_says_why(given: dict[str, Any], said: str) -> None:
     """A program hears of it where it makes the definition."""
-    with pytest.raises(LocalError, match="'tidy'") as caught:
+    with pytest.raises(ValueError, match="'tidy'") as caught:
         skill(**given)
     assert said in str(caught.value)
 
@@ -79,10 +77,3 @@ def test_what_narrows_is_an_execution_of_its_own(given: dict[str, Any], forks: b
 def test_a_text_is_in_no_repr() -> None:
     """A definition can be logged."""
     assert "Tidy up" not in repr(skill())
-
-
-def test_two_skills_of_one_name_are_a_slip() -> None:
-    """Neither takes the place of the other in silence."""
-    assert list(by_name([skill("a"), skill("b")])) == ["a", "b"]
-    with pytest.raises(LocalError, match=r"two skills are called 'a': of x/SKILL.md and the"):
-        by_name([skill("a", source="x/SKILL.md"), skill("a")])

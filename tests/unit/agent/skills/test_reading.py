@@ -39,7 +39,7 @@ def test_a_skill_with_the_two_keys_it_needs(write: Write) -> None:
     assert skill.text == "# Tidy\n\nTidy up $ARGUMENTS."
     assert (skill.tools, skill.model, skill.context, skill.forks) == (None, None, None, False)
     assert (skill.by_model, skill.by_person, skill.remarks) == (True, True, ())
-    assert (skill.directory, skill.source) == (path.parent, str(path))
+    assert (skill.directory, skill.path) == (path.parent, path)
 
 
 @pytest.mark.parametrize(

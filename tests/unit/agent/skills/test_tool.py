@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lockgate.agent.skills.definition import SkillContext, SkillDefinition, by_name
+from lockgate.agent.definitions.folders import by_name
+from lockgate.agent.skills.definition import SkillContext, SkillDefinition
 from lockgate.agent.skills.tool import MAX_FILES, Skill
 from lockgate.testing.road import Road
 from lockgate.tools.context import ToolContext
