@@ -85,8 +85,8 @@ class HookInput(msgspec.Struct, frozen=True):
     tool_response: Mapping[str, Any] | None = None
     """Of POST_TOOL: `text`, `isError`, `kind`, `reason`, `structured`."""
     ceiling: SideEffectLevel | None = None
-    """How far the execution reaches that it is about: a call that the hook itself makes stays within
-    that. Not part of `data`."""
+    """How far the execution reaches that it is about: a call that the hook itself makes stays
+    within that. Not part of `data`."""
     details: Mapping[str, Any] = _NOTHING
     """What is the event's own: `prompt`, `status`, `answer`, `reasons`, ...; plain JSON."""
 

@@ -1,0 +1,154 @@
+"""What happens to sessions, turns and sub-agents, told to hooks.
+
+Every wait is bounded by the time limits of the hooks. Whoever begins something asks first, and
+begins nothing that was denied; what ends is told, and nothing that a hook says changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from lockgate.calls.leash import Leash
+from lockgate.hooks.event import HookEvent, HookInput
+from lockgate.hooks.merge import NOTHING_SAID, Merged
+from lockgate.hooks.registry import Firing, Hooks
+from lockgate.tools.context import Environment, Execution, InterruptToken
+
+SessionSource = Literal["startup", "resume"]
+"""How a session began: new, or taken up again with what was said before."""
+
+
+class Opening(msgspec.Struct, frozen=True):
+    """What hooks say of a turn, or the work of a sub-agent, that is about to begin."""
+
+    denied: str | None = None
+    """Why it must not begin; None: it may."""
+    context: str = ""
+    """What the model is to be told beside the prompt, as data: see `with_context`."""
+
+
+FREE: Final = Opening()
+"""No hook says anything."""
+
+
+class Occasions:
+    """Tells the hooks of a runtime what begins and ends. Used on its loop."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self._hooks = hooks
+
+    async def session_started(
+        self,
+        session_id: str,
+        environment: Environment,
+        *,
+        attended: bool,
+        source: SessionSource = "startup",
+    ) -> str:
+        """A session begins; what hooks want the model told with its first prompt."""
+        merged = await self._fire(
+            _of_session(
+                HookEvent.SESSION_START, session_id, environment, attended, {"source": source}
+            )
+        )
+        return merged.context
+
+    async def session_ended(
+        self, session_id: str, environment: Environment, *, attended: bool
+    ) -> None:
+        """A session that was started ends."""
+        await self._fire(_of_session(HookEvent.SESSION_END, session_id, environment, attended, {}))
+
+    async def turn_starts(
+        self, execution: Execution, prompt: str, interrupt: InterruptToken | None = None
+    ) -> Opening:
+        """A prompt is about to be worked on. A hook that `interrupt` cuts off has failed."""
+        return await self._opening(HookEvent.TURN_START, execution, {"prompt": prompt}, interrupt)
+
+    async def turn_stopped(self, execution: Execution, status: str, reason: str | None) -> None:
+        """A turn is over; `status` and `reason` as in its `RunResult`."""
+        await self._fire(_of(HookEvent.TURN_STOP, execution, {"status": status, "reason": reason}))
+
+    async def subagent_starts(
+        self,
+        execution: Execution,
+        name: str,
+        prompt: str,
+        *,
+        parent: str,
+        interrupt: InterruptToken | None = None,
+    ) -> Opening:
+        """A sub-agent or a forked skill is about to work on `prompt`. `execution` is the child's,
+        `parent` the id of the execution that invites it."""
+        details = {"subagent": name, "prompt": prompt, "parent_execution_id": parent}
+        return await self._opening(HookEvent.SUBAGENT_START, execution, details, interrupt)
+
+    async def subagent_stopped(
+        self, execution: Execution, name: str, *, parent: str, status: str, reason: str | None
+    ) -> None:
+        """It has ended; `status` and `reason` as in its `RunResult`."""
+        details = {
+            "subagent": name,
+            "parent_execution_id": parent,
+            "status": status,
+            "reason": reason,
+        }
+        await self._fire(_of(HookEvent.SUBAGENT_STOP, execution, details))
+
+    async def _opening(
+        self,
+        event: HookEvent,
+        execution: Execution,
+        details: Mapping[str, Any],
+        interrupt: InterruptToken | None,
+    ) -> Opening:
+        hooks = self._hooks.of(event)
+        if not hooks:
+            return FREE
+        firing = Firing(hooks, _of(event, execution, details))
+        with Leash(interrupt=interrupt):
+            await firing.run()
+        merged = firing.merged()
+        return Opening(merged.why if merged.denied else None, merged.context)
+
+    async def _fire(self, told: HookInput) -> Merged:
+        return await self._hooks.fire(told) if self._hooks.any else NOTHING_SAID
+
+
+def with_context(prompt: str, context: str) -> str:
+    """`prompt` with what hooks have to say, marked as data that is not the person's."""
+    if not context:
+        return prompt
+    return f"{prompt}\n\n[from hooks: data, not the words of the person]\n{context}"
+
+
+def _of(event: HookEvent, execution: Execution, details: Mapping[str, Any]) -> HookInput:
+    return HookInput(
+        event,
+        execution_id=execution.id,
+        session_id=execution.session_id,
+        agent=execution.agent,
+        cwd=str(execution.environment.cwd),
+        attended=execution.attended,
+        ceiling=execution.bounds.ceiling,
+        details={key: value for key, value in details.items() if value is not None},
+    )
+
+
+def _of_session(
+    event: HookEvent,
+    session_id: str,
+    environment: Environment,
+    attended: bool,
+    details: Mapping[str, Any],
+) -> HookInput:
+    return HookInput(
+        event,
+        session_id=session_id,
+        cwd=str(environment.cwd),
+        attended=attended,
+        details=details,
+    )
