@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from lockgate.agent.model import Model
@@ -51,7 +52,7 @@ def check_model(name: str | None, environ: Mapping[str, str]) -> None:
     if provider == SCRIPTED:
         ScriptedModel.load(Path(rest))
     else:
-        look_up(name, environ)
+        look_up(name, environ, _library())
 
 
 def model_fault(name: str) -> ConfigError | None:
@@ -67,10 +68,23 @@ def _made(name: str, environ: Mapping[str, str]) -> Model:
     provider, rest = read_name(name)
     if provider == SCRIPTED:
         return ScriptedModel.load(Path(rest))
-    named = look_up(name, environ)
+    named = look_up(name, environ, _library())
     from lockgate.agent.models.providers.making import make_model  # loads a large library
 
     return make_model(named)
+
+
+def _library() -> Callable[[str], bool] | None:
+    """What knows of providers; None where the extra `models` is not installed."""
+    if find_spec("pydantic_ai") is None:
+        return None
+
+    def known(provider: str) -> bool:
+        from lockgate.agent.models.providers.making import is_known  # loads a large library
+
+        return is_known(provider)
+
+    return known
 
 
 def _no_model() -> LocalError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Final
 
@@ -114,21 +113,21 @@ def read_name(name: str, *, path: str = "agent.model") -> tuple[str, str]:
 def look_up(
     name: str,
     environ: Mapping[str, str],
+    known: Callable[[str], bool] | None,
     *,
-    installed: Callable[[], bool] | None = None,
     path: str = "agent.model",
 ) -> NamedModel:
     """What `name` means here, with its key and address from `environ`.
 
-    `installed` says whether the extra `models` is there; by default it is looked for. Raises
-    `ConfigError` that says what to do for an unknown provider, a missing extra, a missing key.
+    `known` says whether the library has a provider that is not in `PROVIDERS`; None where the extra
+    `models` is not installed. Raises `ConfigError` that says what to do for an unknown provider, a
+    missing extra, a missing key.
     """
     provider, model = read_name(name, path=path)
-    there = (installed or _installed)()
     access = PROVIDERS.get(provider)
-    if access is None and not (there and _known_to_the_library(provider)):
+    if access is None and not (known is not None and known(provider)):
         raise ConfigError(Problem(f"there is no provider {provider!r}", path, hint=_hint(provider)))
-    if not there:
+    if known is None:
         what = f"the library for models of {provider} is not installed"
         raise ConfigError(Problem(what, path, hint=f"run: {EXTRA}"))
     return _needs(name, provider, model, access or Access(), environ, path)
@@ -156,13 +155,3 @@ def _hint(provider: str) -> str:
     known = (SCRIPTED, *PROVIDERS)
     near = nearest(provider, known)
     return f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(sorted(known))}"
-
-
-def _installed() -> bool:
-    return find_spec("pydantic_ai") is not None
-
-
-def _known_to_the_library(provider: str) -> bool:
-    from lockgate.agent.models.providers.making import is_known  # loads the library
-
-    return is_known(provider)

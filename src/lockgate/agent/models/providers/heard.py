@@ -1,0 +1,78 @@
+"""What the library makes of a provider's answer, as a reply of the loop."""
+
+from __future__ import annotations
+
+from pydantic_ai.messages import (
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+)
+
+from lockgate.agent.model import ModelReply, ToolCall, Usage
+from lockgate.agent.models.providers.kept import decoded, state_of
+from lockgate.errors import Fate, Fault, PeerError, Phase
+
+
+def text_of(event: ModelResponseStreamEvent) -> str:
+    """The piece of text that an event of a stream brings; thinking is none."""
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+        case _:
+            return ""
+
+
+def reply_of(response: ModelResponse, name: str) -> ModelReply:
+    """The reply. Raises `PeerError` for one that the provider withheld."""
+    if response.finish_reason == "content_filter":
+        raise _withheld(name, "the provider's filter stopped the reply")
+    if response.finish_reason == "error":
+        raise _withheld(name, "the provider says that the reply failed")
+    calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    return ModelReply(
+        text,
+        calls,
+        cut_off=response.finish_reason == "length" or response.state != "complete",
+        usage=Usage(
+            response.usage.input_tokens,
+            response.usage.output_tokens,
+            response.usage.cache_read_tokens,
+        ),
+        state=state_of(response, calls, name),
+    )
+
+
+def says_whole(response: ModelResponse) -> bool:
+    """Whether the provider itself said that a streamed reply has ended, and why.
+
+    The library takes the end of the connection for the end of the reply where nothing was said.
+    """
+    said = (response.provider_details or {}).get("finish_reason")
+    withheld = response.finish_reason in ("content_filter", "error")
+    return response.state != "incomplete" and (bool(said) or withheld)
+
+
+def _call(part: ToolCallPart) -> ToolCall:
+    arguments = decoded(part.args)
+    if isinstance(arguments, str):
+        fault = f"the arguments are no JSON object: {arguments}. Send one JSON object."
+        return ToolCall(part.tool_call_id, part.tool_name, {}, fault)
+    return ToolCall(part.tool_call_id, part.tool_name, arguments)
+
+
+def _withheld(name: str, what: str) -> PeerError:
+    return PeerError(
+        f"{name}: {what}; put the request in other words, or use another model",
+        peer=name,
+        phase=Phase.REQUEST,
+        fault=Fault.REFUSED,
+        fate=Fate.ANSWERED,
+        final=True,
+    )

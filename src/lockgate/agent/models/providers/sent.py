@@ -1,0 +1,159 @@
+"""What the loop asks of a model, in the shapes of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    InstructionPart,
+    ModelMessage,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+from pydantic_ai.messages import ModelRequest as RequestMessage
+from pydantic_ai.models import Model as LibraryModel
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.tools import ToolDefinition as LibraryTool
+
+from lockgate.agent.model import Message, ModelReply, ModelRequest, ToolAnswer, UserMessage
+from lockgate.agent.models.providers.kept import restored
+from lockgate.content import Audio, Content, EmbeddedResource, Image
+from lockgate.errors import LocalError
+from lockgate.tools.tool import ToolDefinition
+
+_IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What every provider of those that read images reads; others are told of in words."""
+_AUDIO: Final = frozenset({"audio/wav", "audio/x-wav", "audio/mpeg", "audio/mp3"})
+_DOCUMENTS: Final = frozenset({"application/pdf"})
+_NOTHING: Final = "(no output)"
+"""For a result that holds nothing: some providers refuse an empty one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Which files a model reads. What it does not is told in words (`Content.as_text`)."""
+
+    images: bool
+    audio: bool
+    documents: bool
+
+    @classmethod
+    def of(cls, model: LibraryModel) -> Reads:
+        """What the library knows of `model`."""
+        profile: ModelProfile = model.profile
+        return cls(
+            images=profile.get("supports_image_input", True),
+            audio=profile.get("supports_audio_file_input", True),
+            documents=profile.get("supports_document_input", True)
+            and "application/pdf"
+            in profile.get("supported_document_media_types", frozenset({"application/pdf"})),
+        )
+
+    def file(self, block: Content) -> BinaryContent | None:
+        """`block` as a file to be sent; None for what is told in words."""
+        kind = getattr(block, "mime_type", None)
+        match block:
+            case Image() if self.images and kind in _IMAGES:
+                pass
+            case Audio() if self.audio and kind in _AUDIO:
+                pass
+            case EmbeddedResource(text=None) if self.images and kind in _IMAGES:
+                pass
+            case EmbeddedResource(text=None) if self.documents and kind in _DOCUMENTS:
+                pass
+            case _:
+                return None
+        try:
+            return BinaryContent(block.decoded(), media_type=kind)
+        except LocalError:
+            return None  # no base64, or too much of it
+
+
+def parameters(request: ModelRequest) -> ModelRequestParameters:
+    """Tools and instructions. Schemas are sent as they are, and no model is held to them by its
+    provider (`strict`), which would need them rewritten."""
+    instructions = [InstructionPart(request.instructions)] if request.instructions.strip() else []
+    return ModelRequestParameters(
+        function_tools=[_tool(definition) for definition in request.tools],
+        instruction_parts=instructions,
+    )
+
+
+def _tool(definition: ToolDefinition) -> LibraryTool:
+    return LibraryTool(
+        name=definition.name,
+        description=definition.description,
+        parameters_json_schema=dict(definition.input_schema),
+        strict=False,
+    )
+
+
+def messages(transcript: Sequence[Message], reads: Reads, name: str) -> list[ModelMessage]:
+    """The transcript. `name` is the model's: what it wanted back itself is given back to it alone.
+
+    Turns alternate: what follows one reply, results first, is one message; a reply that says
+    nothing is none.
+    """
+    made: list[ModelMessage] = []
+    for message in transcript:
+        if isinstance(message, ModelReply):
+            if (said := _said(message, name)) is not None:
+                made.append(said)
+            continue
+        part = _answer(message, reads) if isinstance(message, ToolAnswer) else _user(message, reads)
+        if made and isinstance(made[-1], RequestMessage):
+            made[-1] = RequestMessage([*made[-1].parts, part])
+        else:
+            made.append(RequestMessage([part]))
+    return made
+
+
+def _said(reply: ModelReply, name: str) -> ModelResponse | None:
+    if not reply.text.strip() and not reply.calls:
+        return None
+    before = restored(reply, name)
+    if before is not None:
+        return before
+    parts: list[ModelResponsePart] = [TextPart(reply.text)] if reply.text.strip() else []
+    parts.extend(ToolCallPart(call.name, dict(call.arguments), call.id) for call in reply.calls)
+    return ModelResponse(parts)
+
+
+def _answer(answer: ToolAnswer, reads: Reads) -> ModelRequestPart:
+    words: list[str] = []
+    files: list[BinaryContent] = []
+    for block in answer.result.content:
+        file = reads.file(block)
+        if file is None:
+            words.append(block.as_text())
+        else:
+            files.append(file)
+    text = "\n".join(words)
+    if not text.strip() and not files:
+        text = _NOTHING
+    outcome = "failed" if answer.result.is_error else "success"
+    content = [*([text] if text.strip() else []), *files] if files else text
+    return ToolReturnPart(answer.name, content, answer.call_id, outcome=outcome)
+
+
+def _user(message: UserMessage, reads: Reads) -> ModelRequestPart:
+    if not message.attached:
+        return UserPromptPart(message.text)
+    return UserPromptPart(list(_shown(message, reads)))
+
+
+def _shown(message: UserMessage, reads: Reads) -> Iterator[UserContent]:
+    if message.text.strip():
+        yield message.text
+    for block in message.attached:
+        yield reads.file(block) or block.as_text()
