@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from lockgate.calls.call import Call, Suspended
+from lockgate.calls.declared import DeclaredCall
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
 from lockgate.calls.suspension import TicketStore
 from lockgate.calls.unknowns import OpenUnknown, scope_of
+from lockgate.hooks.hook import Hook
+from lockgate.hooks.registry import Hooks
 from lockgate.policy.approval import AnswerBook, Approver
 from lockgate.policy.ceiling import whole
 from lockgate.rules.rule import RuleSet
@@ -52,12 +55,14 @@ class Road:
         failed: Collection[str] = (),
         environment: Environment | None = None,
         answers: AnswerBook | None = None,
+        hooks: Iterable[Hook] = (),
     ) -> None:
         """`directory` holds the state database; two roads over one `directory` share what is
         suspended, granted and open, as two processes do, and then need an `owner` each.
         `failed` are servers that are not there. `environment` is where calls are made; by default
         in `/`, without any file root. `answers` keeps what is answered for good; by default nothing
-        does."""
+        does. `hooks` are told of calls."""
+        self.hooks = Hooks(hooks)
         self.registry = Registry()
         self.registry.register_all(tools)
         self.clock = FakeClock()
@@ -88,6 +93,7 @@ class Road:
             digest_key=b"0123456789abcdef",
             answer_within=answer_within,
             answers=answers,
+            hooks=self.hooks,
         )
 
     @property
@@ -109,6 +115,8 @@ class Road:
         timeout: float | None = None,
         id: str | None = None,
         execution: str = "execution",
+        entry: str = "test",
+        declared: DeclaredCall | None = None,
     ) -> Call:
         """A call of `name`, with a fresh id, in one session, within the widest bounds."""
         return Call(
@@ -117,7 +125,7 @@ class Road:
             arguments={} if arguments is None else arguments,
             execution=Execution(
                 id=execution,
-                entry="test",
+                entry=entry,
                 bounds=bounds or whole(SideEffectLevel.MUTATING),
                 attended=attended,
                 environment=self.environment,
@@ -127,6 +135,7 @@ class Road:
             ),
             interrupt=interrupt,
             timeout=timeout,
+            declared=declared,
         )
 
     async def invoke(self, call: Call) -> ToolResult:
