@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from lockgate.agent.budget import TokenBudget
-from lockgate.agent.changes import Changes
 from lockgate.agent.events import Sink, ignore
-from lockgate.agent.executor import Executor, Turn
+from lockgate.agent.executor import Executor
 from lockgate.agent.instructions import instructions
+from lockgate.agent.journal import Journal
 from lockgate.agent.model import Message
 from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
-from lockgate.agent.scope import SessionScope
+from lockgate.agent.session import Session
+from lockgate.agent.turn import Turn
 from lockgate.agent.underway import Standing
 from lockgate.errors import LocalError
 from lockgate.policy.ceiling import shown, whole
@@ -28,15 +33,25 @@ class Agent:
     """
 
     def __init__(
-        self, runtime: AgentRuntime, plan: AgentPlan, *, session_id: str | None = None
+        self,
+        runtime: AgentRuntime,
+        plan: AgentPlan,
+        *,
+        session_id: str | None = None,
+        journal: Journal | None = None,
     ) -> None:
         """Starts nothing. `session_id` is what answers given "for this session" are kept under;
-        None makes a new one."""
+        None makes a new one.
+
+        With `journal` the session is kept, and goes on from what is written there; the agent closes
+        it, unless this raises: `LocalError` for a session that can not be read.
+        """
         runtime.check()
         self._runtime = runtime
         self._plan = plan
-        self._scope = SessionScope(session_id or runtime.make_session_id())
-        self._transcript: list[Message] = []
+        self._session = Session(journal)
+        self._scope = runtime.begin_session(session_id)
+        self._scope.own("transcript", self._session.close)
         self._executor = Executor(
             plan.model,
             runtime.invoker,
@@ -44,15 +59,25 @@ class Agent:
             limits=plan.limits,
             witness=runtime.witness,
         )
-        self._changes = Changes()
         self._busy = False
 
     @property
     def session_id(self) -> str:
         return self._scope.session_id
 
+    @property
+    def resumed(self) -> bool:
+        """Whether the session goes on from an earlier process."""
+        return self._session.resumed
+
     async def close(self) -> None:
-        """End the session: what its turns left running is closed. Idempotent."""
+        """End the session. Idempotent.
+
+        A turn that is under way is interrupted and waited for; what its turns left running is
+        closed, and another process may go on with the session. Raises `LocalError` on another loop
+        or thread.
+        """
+        self._runtime.check_place()
         await self._scope.close()
 
     async def __aenter__(self) -> Agent:
@@ -63,8 +88,8 @@ class Agent:
 
     @property
     def transcript(self) -> tuple[Message, ...]:
-        """Everything said so far, also by a turn that was cancelled."""
-        return tuple(self._transcript)
+        """Everything said so far, also by a turn that was cancelled, and in an earlier process."""
+        return tuple(self._session.transcript)
 
     async def run(
         self, prompt: str, *, interrupt: InterruptToken | None = None, sink: Sink = ignore
@@ -74,7 +99,8 @@ class Agent:
         `interrupt` ends the turn with a result for every call; `sink` is told what happens as it
         happens. Raises `LocalError` for an empty prompt, while another turn of this agent is under
         way, on another loop or thread, and after closing; never for what a model's provider or a
-        tool does.
+        tool does. Of a session that is kept, whatever keeps it from being written down is raised
+        (`StateError`), and then no call is made of which nothing would be kept (decision 0045).
         """
         self._runtime.check()
         if self._scope.closed:
@@ -83,9 +109,8 @@ class Agent:
             raise LocalError("a prompt needs some text")
         if self._busy:
             raise LocalError("this agent is busy with another turn; wait for it, or use another")
-        self._busy = True
-        try:
-            turn = self._turn(prompt, interrupt, sink)
+        with self._under_way(interrupt) as token:
+            turn = self._turn(prompt, token, sink)
             standing = Standing(
                 turn.execution,
                 self._plan,
@@ -95,9 +120,32 @@ class Agent:
                 budget=turn.budget,
             )
             with self._runtime.under_way.begun(standing):
-                return await self._executor.run(turn, self._transcript)
+                result = await self._executor.run(turn, self._session.transcript)
+            self._session.turn_ended(result)
+            return result
+
+    @contextmanager
+    def _under_way(self, interrupt: InterruptToken | None) -> Generator[InterruptToken]:
+        """While the turn of the block runs the agent is busy, and closing the session ends it: by
+        the token that is given, as `interrupt` does."""
+        token, over = InterruptToken(), asyncio.Event()
+
+        async def end() -> None:
+            token.interrupt()
+            await over.wait()
+
+        if interrupt is not None:
+            interrupt.listen(token.interrupt)
+        disown = self._scope.own("the turn under way", end)
+        self._busy = True
+        try:
+            yield token
         finally:
             self._busy = False
+            disown()
+            over.set()
+            if interrupt is not None:
+                interrupt.forget(token.interrupt)
 
     def _turn(self, prompt: str, interrupt: InterruptToken | None, sink: Sink) -> Turn:
         plan, runtime = self._plan, self._runtime
@@ -113,7 +161,10 @@ class Agent:
             principal=plan.principal,
         )
         missing = runtime.missing
-        news = self._changes.since(shown(snapshot, bounds), missing)
+        news = (
+            *self._session.changed(shown(snapshot, bounds), missing),
+            *self._session.answered_since(),
+        )
         return Turn(
             prompt,
             execution,
@@ -126,7 +177,7 @@ class Agent:
         )
 
     def __repr__(self) -> str:
-        return f"<Agent of {self._runtime.id}, {len(self._transcript)} messages>"
+        return f"<Agent of {self._runtime.id}, {len(self._session.transcript)} messages>"
 
 
 def _offered(offer: tuple[str, ...] | None, snapshot: Snapshot) -> frozenset[str] | None:

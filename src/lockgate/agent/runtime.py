@@ -1,8 +1,9 @@
 """The runtime of agents: it owns what they work with, and closes it.
 
 Application (factories, configuration) > runtime > session > execution. A runtime lives on the loop
-that it was made on; used elsewhere, or after closing, it says so at once and never hangs. What it
-owns it does not know: closeables with a name, in an explicit order, the MCP manager first (S3-06).
+that it was made on; used elsewhere, or after closing, it says so at once and never hangs. It closes
+its open sessions first, and then what it owns, which it does not know: closeables with a name, in
+an explicit order, the MCP manager first (S3-06).
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Protocol
+from weakref import WeakValueDictionary
 
 from lockgate.agent.model import Model
+from lockgate.agent.occasions import Occasions
 from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
+from lockgate.agent.scope import SessionScope
 from lockgate.agent.underway import UnderWay
 from lockgate.agent.witness import Witness
 from lockgate.calls.invoke import Invoker
 from lockgate.errors import LocalError
+from lockgate.hooks.registry import Hooks
 from lockgate.tools.registry import Registry, Snapshot
 
 
@@ -88,6 +93,7 @@ class AgentRuntime:
         servers: Servers | None = None,
         witness: Witness | None = None,
         models: Callable[[str], Model] | None = None,
+        hooks: Hooks | None = None,
         owned: Sequence[Owned] = (),
         make_id: Callable[[], str] | None = None,
         make_session_id: Callable[[], str] = new_id,
@@ -118,8 +124,13 @@ class AgentRuntime:
         """A new id of an execution or a call."""
         self.make_session_id = make_session_id
         """A new id of a session."""
+        self.occasions = Occasions(hooks or Hooks())
+        """Tells hooks what begins and ends; the invoker tells them of calls."""
         self.under_way = UnderWay()
         """The executions that have begun and not ended."""
+        # A session that nobody holds any more holds nothing either: it does not pile up here.
+        self._sessions: WeakValueDictionary[int, SessionScope] = WeakValueDictionary()
+        self._begun = 0
         self._close_seconds = close_seconds
         self._closing: asyncio.Task[None] | None = None
         self._closed = False
@@ -181,24 +192,57 @@ class AgentRuntime:
         """The names of the configured servers that are not there, sorted."""
         return tuple(sorted(self._servers.failed)) if self._servers is not None else ()
 
+    def begin_session(self, session_id: str | None = None) -> SessionScope:
+        """A session on this runtime, of an id that nobody can guess unless one is given.
+
+        Whoever begins it closes it; what is open when the runtime closes is closed with it.
+        """
+        self.check()
+        session_id = session_id or self.make_session_id()
+        self._begun = number = self._begun + 1
+
+        def ended() -> None:
+            self._sessions.pop(number, None)
+
+        scope = SessionScope(session_id, seconds=self._close_seconds, ended=ended)
+        self._sessions[number] = scope
+        return scope
+
+    @property
+    def sessions(self) -> tuple[SessionScope, ...]:
+        """Those that are open, in the order in which they began."""
+        return tuple(self._sessions.values())
+
     def check(self) -> None:
         """Raise `LocalError` if the runtime can not be used here and now."""
         if self._closed:
             raise LocalError(f"{self._id} is closed; open it again to use it")
-        self._check_place()
+        self.check_place()
 
     async def close(self) -> None:
-        """Close everything owned, in order. Idempotent: a second call waits for the first.
+        """Close the open sessions, then everything owned, in order. Idempotent: a second call waits
+        for the first.
 
-        A failure is logged and the rest still closes. Raises `LocalError` on another loop or
-        thread, where waiting would hang.
+        A turn that is under way is interrupted and waited for. A failure is logged and the rest
+        still closes. Raises `LocalError` on another loop or thread, where waiting would hang.
         """
-        self._check_place()
+        self.check_place()
         self._closed = True
         if self._closing is None:
-            owned, self._owned = self._owned, ()
-            self._closing = asyncio.ensure_future(close_all(owned, self._close_seconds))
+            self._closing = asyncio.ensure_future(self._close())
         await to_the_end(self._closing)
+
+    async def _close(self) -> None:
+        open_ones = self.sessions
+
+        async def end_sessions() -> None:
+            # At once: each of them may have to wait for a turn of its own.
+            await asyncio.gather(*(scope.close() for scope in open_ones))
+
+        owned, self._owned = self._owned, ()
+        if open_ones:
+            owned = (Owned("open sessions", end_sessions), *owned)
+        await close_all(owned, self._close_seconds)
 
     async def __aenter__(self) -> AgentRuntime:
         self.check()
@@ -212,7 +256,8 @@ class AgentRuntime:
     ) -> None:
         await self.close()
 
-    def _check_place(self) -> None:
+    def check_place(self) -> None:
+        """Raise `LocalError` on another loop or thread than its own; closed or not."""
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:

@@ -15,10 +15,17 @@ class SessionScope:
     Made and closed by the session's owner; used on one loop.
     """
 
-    def __init__(self, session_id: str, *, seconds: float = CLOSE_SECONDS) -> None:
-        """`seconds` bounds the closing of each thing."""
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        seconds: float = CLOSE_SECONDS,
+        ended: Callable[[], None] | None = None,
+    ) -> None:
+        """`seconds` bounds the closing of each thing; `ended` is called once when all is closed."""
         self.session_id = session_id
         self._seconds = seconds
+        self._ended = ended
         self._owned: dict[int, Owned] = {}
         self._next = 0
         self._closing: asyncio.Task[None] | None = None
@@ -47,6 +54,19 @@ class SessionScope:
         Idempotent: a second call waits for the first.
         """
         if self._closing is None:
-            owned = tuple(reversed(self._owned.values()))
-            self._closing = asyncio.ensure_future(close_all(owned, self._seconds))
+            self._closing = asyncio.ensure_future(self._close())
         await to_the_end(self._closing)
+
+    async def _close(self) -> None:
+        owned = tuple(reversed(self._owned.values()))
+        self._owned.clear()
+        try:
+            await close_all(owned, self._seconds)
+        finally:
+            if self._ended is not None:
+                self._ended()
+
+    def __repr__(self) -> str:
+        owned = ", ".join(thing.name for thing in self._owned.values()) or "nothing"
+        state = "closed" if self.closed else "open"
+        return f"<SessionScope {self.session_id[:8]} {state}, owns {owned}>"

@@ -34,6 +34,11 @@ class SessionLock:
             self._path.unlink(missing_ok=True)
             os.close(fd)
 
+    def __del__(self) -> None:
+        # Of a session that nobody holds any more: its file stays, and is in nobody's way.
+        if self._fd is not None:
+            os.close(self._fd)
+
 
 def lock_session(directory: Path, session: str) -> SessionLock | None:
     """Hold the lock of a session, without waiting; None while another holds it.

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from lockgate.agent.agent import Agent
+from lockgate.agent.journal import Journal
 from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Model
 from lockgate.agent.ownership import Owned
@@ -71,8 +72,10 @@ class Workbench:
         ceiling: SideEffectLevel = SideEffectLevel.MUTATING,
         offer: tuple[str, ...] | None = None,
         limits: TurnLimits | None = None,
+        session_id: str | None = None,
+        journal: Journal | None = None,
     ) -> Agent:
-        """An agent on these tools, in a session of its own; see `AgentPlan`."""
+        """An agent on these tools, in a session of its own; see `AgentPlan` and `Agent`."""
         plan = AgentPlan(
             model,
             Environment(self._directory),
@@ -81,7 +84,7 @@ class Workbench:
             offer,
             limits=limits or TurnLimits(),
         )
-        return Agent(self.runtime, plan)
+        return Agent(self.runtime, plan, session_id=session_id, journal=journal)
 
     async def __aenter__(self) -> Workbench:
         return self
