@@ -30,3 +30,13 @@ class TokenBudget:
         if self._limit is not None and self._used >= self._limit:
             return self._limit
         return None if self._within is None else self._within.used_up
+
+    @property
+    def nearest(self) -> tuple[int, int] | None:
+        """The bound that is reached first: how many tokens are left before it, none or more, and
+        the bound itself. None where nothing bounds."""
+        outer = None if self._within is None else self._within.nearest
+        if self._limit is None:
+            return outer
+        own = max(self._limit - self._used, 0), self._limit
+        return own if outer is None else min(own, outer)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from lockgate.agent.model import Usage
 from lockgate.agent.run import RunStatus
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord
@@ -32,8 +33,20 @@ class TurnStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelWrites:
+    """The model writes on: a piece of the text of a reply, as it comes.
+
+    Pieces are for showing. What counts is the `ModelText` that follows the last one, also where it
+    says something else (a provider that failed in the middle and was asked again). If none follows,
+    the reply did not come to its end, and nothing of it is kept.
+    """
+
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ModelText:
-    """The model said something."""
+    """The model said something, whole: the text of a reply that came to its end."""
 
     text: str = field(repr=False)
 
@@ -70,6 +83,14 @@ class CallProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class CallAwaited:
+    """The turn is to end, and waits for a call that can not be broken off once it runs."""
+
+    call_id: str
+    tool: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallFinished:
     """A call has its result, whole; or waits for an answer that will come elsewhere."""
 
@@ -78,6 +99,9 @@ class CallFinished:
     result: ToolResult | Suspended = field(repr=False)
     seconds: float = 0.0
     """From `CallStarted`, waiting for a person included; 0 for a call that was never started."""
+    fate: str | None = None
+    """Whether it reached whom it was for, as in its outcome record: a value of `errors.Fate`. None
+    for a call that was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +110,8 @@ class TurnFinished:
 
     status: RunStatus
     reason: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    """What the model's replies have cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +128,12 @@ class ChildEvent:
 
 Event: TypeAlias = (
     TurnStarted
+    | ModelWrites
     | ModelText
     | CallStarted
     | CallDecided
     | CallProgress
+    | CallAwaited
     | CallFinished
     | TurnFinished
     | ChildEvent

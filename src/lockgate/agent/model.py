@@ -48,6 +48,12 @@ class Usage:
         """What a bound on tokens counts."""
         return self.input + self.output
 
+    def __add__(self, other: Usage) -> Usage:
+        """What both cost together."""
+        return Usage(
+            self.input + other.input, self.output + other.output, self.cached + other.cached
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
@@ -87,7 +93,8 @@ class ModelRequest:
     tools: Sequence[ToolDefinition] = ()
     instructions: str = ""
     max_tokens: int | None = None
-    """How long the reply may be; None: as long as the provider lets it."""
+    """How long the reply may be, such as what is left of a budget, which may be more than the model
+    can write at all; None: as long as the provider lets it."""
 
 
 class Model(Protocol):

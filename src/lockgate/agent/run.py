@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lockgate.agent.model import Message
+from lockgate.agent.model import Message, Usage
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord
 from lockgate.tools.result import ToolResult
@@ -42,6 +42,10 @@ class MadeCall:
     """What the model was shown of the result (`TurnLimits.result_characters`)."""
     decision: DecisionRecord | None = field(default=None, repr=False)
     """What was decided and why; None for a call that never came before the gate."""
+    seconds: float = 0.0
+    """As in `events.CallFinished`."""
+    fate: str | None = None
+    """As in `events.CallFinished`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,13 @@ class RunResult:
     """Every call of this turn, in the order of the transcript."""
     waiting: tuple[Suspended, ...] = ()
     """The calls that wait for an answer elsewhere; `resume` takes their tickets."""
-    tokens: int = 0
-    """What the model's replies of this turn reported."""
+    usage: Usage = field(default_factory=Usage)
+    """What the model's replies of this turn have cost, as their provider tells it."""
+
+    @property
+    def tokens(self) -> int:
+        """`usage` as one number: what a bound counts."""
+        return self.usage.total
 
     @property
     def answered(self) -> bool:

@@ -1,0 +1,222 @@
+"""The loop of one turn: model, calls, results, until an answer or a bound.
+
+It works on one snapshot of the registry and asks the same function that refuses a call which
+definitions to show (S0-06, S3-18). What the model says is written down before any of its calls is
+made. A reply that did not come to its end is no reply: nothing of it is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lockgate.agent.budget import TokenBudget
+from lockgate.agent.events import (
+    ModelText,
+    ModelWrites,
+    TurnFinished,
+    TurnStarted,
+    guarded,
+)
+from lockgate.agent.limits import TurnLimits
+from lockgate.agent.model import Hearing, Model, ModelReply, ModelRequest, Usage, UserMessage
+from lockgate.agent.reply_calls import ReplyCalls
+from lockgate.agent.run import RunResult, RunStatus
+from lockgate.agent.stall import StallGuard
+from lockgate.agent.stop import Stop
+from lockgate.agent.transcript import Said, with_unique_ids
+from lockgate.agent.turn import Turn
+from lockgate.calls.call import Suspended
+from lockgate.calls.invoke import Invoker
+from lockgate.calls.leash import Leash
+from lockgate.errors import PeerError
+from lockgate.policy.ceiling import shown
+from lockgate.tools.result import ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Why the loop is over."""
+
+    status: RunStatus
+    reason: str | None = None
+    detail: str = ""
+
+
+_ANSWERED = _End(RunStatus.ANSWERED)
+
+
+class TurnLoop:
+    """One turn. It can not tell a remote tool from a local one (S3-01)."""
+
+    def __init__(
+        self,
+        model: Model,
+        invoker: Invoker,
+        new_call_id: Callable[[], str],
+        limits: TurnLimits,
+        turn: Turn,
+        transcript: Said,
+        *,
+        recorded: bool = False,
+    ) -> None:
+        """`recorded`: what is decided and what comes of it is told to `calls`."""
+        self._model = model
+        self._limits = limits
+        self._turn = turn
+        self._transcript = transcript
+        self._emit = guarded(turn.sink)
+        self._stall = StallGuard(limits.repeated_failures)
+        self._stop = Stop(turn.interrupt, limits.seconds)
+        self.calls = ReplyCalls(
+            invoker, new_call_id, limits, turn, transcript, self._emit, self._stop.token, recorded
+        )
+        """Makes the calls."""
+        self._definitions = tuple(
+            tool.definition for tool in shown(turn.snapshot, turn.execution.bounds)
+        )
+        self._heard: Hearing | None = self._hear if turn.watched else None
+        self._budget = turn.budget or TokenBudget(limits.tokens)
+        self._usage = Usage()
+        self._reads_next = 0
+        """Tokens that the next request will cost at least; 0 where the provider does not tell."""
+        self._text = ""
+        self._cut_off = 0
+
+    async def run(self) -> RunResult:
+        """Run it. A cancellation passes through."""
+        names = tuple(definition.name for definition in self._definitions)
+        self._emit(
+            TurnStarted(self._turn.execution.id, self._model.name, names, self._turn.missing)
+        )
+        self._transcript.append(UserMessage(self._turn.prompt))
+        with self._stop:
+            end = await self._iterate()
+        self._emit(TurnFinished(end.status, end.reason, self._usage))
+        made = tuple(self.calls.made)
+        return RunResult(
+            self._text,
+            end.status,
+            self._turn.execution.id,
+            end.reason,
+            end.detail,
+            tuple(self._transcript),
+            made,
+            tuple(call.result for call in made if isinstance(call.result, Suspended)),
+            self._usage,
+        )
+
+    async def _iterate(self) -> _End:
+        for _ in range(self._limits.iterations):
+            if (stopped := self._stopped()) is not None:
+                return stopped
+            try:
+                reply = await self._ask()
+            except PeerError as error:
+                # An interrupt may look like a lost connection to whoever was asking.
+                return self._stopped() or _End(
+                    RunStatus.MODEL_FAILED, error.fault.value, str(error)
+                )
+            if reply is not None:
+                end = await self._take(reply)
+                if end is not None:
+                    return end
+        return self._stopped() or _End(
+            RunStatus.BOUND,
+            "iterations",
+            f"no answer after {self._limits.iterations} rounds of model and tools",
+        )
+
+    async def _ask(self) -> ModelReply | None:
+        """The model's next reply; None if the turn was stopped first."""
+        bound = self._budget.nearest
+        request = ModelRequest(
+            tuple(self._transcript),
+            self._definitions,
+            self._turn.instructions,
+            None if bound is None else max(bound[0] - self._reads_next, 1),
+        )
+        with Leash(interrupt=self._stop.token):
+            return await self._model.reply(request, self._heard)
+        return None
+
+    def _hear(self, text: str) -> None:
+        """The model has written on."""
+        if text:
+            self._emit(ModelWrites(text))
+
+    async def _take(self, reply: ModelReply) -> _End | None:
+        """Write the reply down, then make its calls. None: go on."""
+        self._count(reply.usage)
+        if _says_something(reply):
+            reply = with_unique_ids(reply, self._transcript)
+            self._transcript.append(reply)
+        if reply.text:
+            self._text = reply.text
+            self._emit(ModelText(reply.text))
+        if reply.cut_off:
+            return self._refuse_cut_off(reply)
+        self._cut_off = 0
+        if not reply.calls:
+            self._text = reply.text
+            return _ANSWERED
+        bound = self._budget.nearest
+        if bound is not None and bound[0] <= self._reads_next:
+            # Nobody would read the results any more.
+            self.calls.skip(reply.calls, "token_limit", "the turn has used up its tokens")
+            return _End(RunStatus.BOUND, "tokens", f"the turn has used up its {bound[1]:,} tokens")
+        return await self._make(reply)
+
+    def _count(self, usage: Usage) -> None:
+        self._budget.spend(usage.total)
+        self._usage += usage
+        # What was read and written now is read again with the next request, and the results too.
+        self._reads_next = usage.total if usage.input else 0
+
+    def _refuse_cut_off(self, reply: ModelReply) -> _End | None:
+        """A reply that is not whole is no answer, and none of its calls is made."""
+        self._cut_off += 1
+        self.calls.skip(
+            reply.calls, "cut_off", "the reply that asked for it was cut off before its end"
+        )
+        if reply.calls and self._cut_off < self._limits.repeated_failures:
+            return None  # the results tell the model, which may try a shorter way
+        return _End(RunStatus.BOUND, "cut_off", "the model's reply was cut off before its end")
+
+    async def _make(self, reply: ModelReply) -> _End | None:
+        results = await self.calls.make(reply.calls)
+        if (stopped := self._stopped()) is not None:
+            return stopped
+        waiting = [result for result in results if isinstance(result, Suspended)]
+        if waiting:
+            tickets = ", ".join(f"{s.tool} (ticket {s.ticket})" for s in waiting)
+            return _End(RunStatus.SUSPENDED, "waiting", f"an answer is awaited for {tickets}")
+        stalled = self._stall.observe(
+            [
+                (call, result)
+                for call, result in zip(reply.calls, results, strict=True)
+                if isinstance(result, ToolResult)
+            ]
+        )
+        if stalled is not None:
+            return _End(
+                RunStatus.BOUND,
+                "repeated_failure",
+                f"the same call of {stalled} failed {self._limits.repeated_failures} times",
+            )
+        return None
+
+    def _stopped(self) -> _End | None:
+        match self._stop.cause:
+            case None:
+                return None
+            case "interrupted":
+                return _End(RunStatus.INTERRUPTED, "interrupted", "the turn was interrupted")
+            case "seconds":
+                seconds = self._limits.seconds
+                return _End(RunStatus.BOUND, "seconds", f"the turn took over {seconds:g} s")
+
+
+def _says_something(reply: ModelReply) -> bool:
+    """Whether a provider would take the reply back: it refuses one without text and calls."""
+    return bool(reply.calls or reply.text.strip())
