@@ -72,7 +72,7 @@ class CommandHook:
         status = child.status
         ear.code = None if status is None else status.returncode
         if ear.code not in (0, VETO):
-            raise HookFailure(f"it ended with {status or 'no status'}")
+            raise HookFailure(f"its program did not do well: {status or 'no status'}")
         return ear
 
 
