@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import click
 from lockgate.cli.options import config_option, find_layers, json_option, print_json, short
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
-from lockgate.settings.loading import pending
+from lockgate.settings.loading import pending, pending_definitions
 from lockgate.settings.pins_file import pending_pins
 
 
@@ -29,7 +30,8 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
     A configuration that was found in a directory starts no program and loosens nothing until you
     have accepted its content, and again after every change to it. Accepting a file accepts the
     programs it names, whatever they contain later: read it first. The same goes for the reviewed
-    definitions in ./lockgate.pins.json; both files are accepted by this command.
+    definitions in ./lockgate.pins.json, and for each skill that the configuration names; all of
+    them are accepted by this command.
 
     \b
     Examples:
@@ -37,7 +39,9 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
       lockgate config accept --yes
     """
     layers = find_layers(config)
-    waiting = [one for one in (pending(layers), pending_pins(layers)) if one is not None]
+    files = [one for one in (pending(layers), pending_pins(layers)) if one is not None]
+    defined = pending_definitions(layers, os.environ)
+    waiting = [*files, *defined]
     if not waiting:
         hint = "write one, or run: lockgate mcp import"
         raise ConfigError(Problem("there is no such file", file=layers.project, hint=hint))
@@ -51,12 +55,13 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
             if not yes:
                 _ask(where)
             # What was shown is what is accepted, whatever the file says by now.
-            AcceptedFiles(layers.accepted_dir).accept(one.path, one.sha256)
+            AcceptedFiles(layers.accepted_dir).accept_all(one)
         if not as_json:
             click.echo("It was accepted already." if known else "Accepted.")
     if as_json:
-        first, *pins = waiting
-        print_json({**_data(first), "pins": _data(pins[0]) if pins else None})
+        first, *pins = files
+        told = {"pins": _data(pins[0]) if pins else None, "definitions": [*map(_data, defined)]}
+        print_json({**_data(first), **told})
 
 
 def _ask(where: str) -> None:
@@ -89,4 +94,5 @@ def _data(waiting: Pending) -> dict[str, object]:
             for start in waiting.starts
         ],
         "loosens": waiting.loosens,
+        "files": [{"file": str(part.path), "sha256": part.sha256} for part in waiting.parts],
     }

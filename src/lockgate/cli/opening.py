@@ -30,8 +30,9 @@ from lockgate.showing import visible, visible_lines
 PROGRESS_AFTER = 1.0
 """Seconds after which a command that still works says so."""
 
-ASKED_ABOUT = 2
-"""Files of a project that have to be accepted: the configuration and the pins."""
+ASKED_ABOUT = 20
+"""Things of a project that have to be accepted at most: the configuration, the pins, and each path
+of definitions."""
 
 MAX_TOLD = 3
 """Rules and offers without a tool that are told one by one."""
@@ -132,7 +133,7 @@ def _tell_unmatched(gate: Gate) -> None:
 def settled_config(layers: Layers) -> Config:
     """The configuration, once the project's files are accepted: asked about on a terminal (B-13).
 
-    The configuration first, then its pins.
+    The configuration first, then its pins, then the definitions that it names.
     """
     for _ in range(ASKED_ABOUT):
         try:
@@ -146,7 +147,7 @@ def settled_config(layers: Layers) -> Config:
                 click.echo(f"  {line}", err=True)
             if not click.confirm("Accept it and go on?", default=False, err=True):
                 raise
-            AcceptedFiles(layers.accepted_dir).accept(waiting.path, waiting.sha256)
+            AcceptedFiles(layers.accepted_dir).accept_all(waiting)
     return load(layers, os.environ)
 
 

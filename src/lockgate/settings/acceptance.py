@@ -87,8 +87,9 @@ class NotAccepted(ConfigError):
             Acceptance.CHANGED: "has changed since you accepted it",
             Acceptance.DAMAGED: "is not accepted: what was noted about it is damaged",
         }.get(pending.acceptance, "is not accepted yet")
+        what = "the files in it" if pending.parts else "the file"
         ending = (
-            "Nothing was started. Read the file, then run: lockgate config accept",
+            f"Nothing was started. Read {what}, then run: lockgate config accept",
             "(or name the file yourself: -c FILE)",
         )
         hint = "\n  ".join((*pending.summary, *ending))
@@ -123,7 +124,7 @@ class AcceptedFiles:
         write_atomically(self._record(path), data, mode=0o600)
 
     def accept_all(self, pending: Pending) -> None:
-        """Remember what was shown as `pending`, whatever its files hold by now. Raises as `accept`."""
+        """Remember what was shown as `pending`, whatever files hold by now. Raises as `accept`."""
         for part in pending.parts or (Part(pending.path, pending.sha256),):
             self.accept(part.path, part.sha256)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.rule import RuleSet
@@ -38,6 +39,8 @@ class AgentSettings:
     """Tool names and `mcp__server__*` patterns; None is everything registered."""
     instructions: str | None = None
     """What the model is told before it is asked anything; None is lockgate's own text."""
+    skills: tuple[SkillDefinition, ...] = ()
+    """With any, there is the tool `Skill`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ class Config:
     """The definitions that were reviewed."""
     sources: tuple[Path, ...] = ()
     """The files it was read from, in the order of the layers."""
+    definitions: tuple[Path, ...] = ()
+    """The directories and files that definitions were read from: writing there is asked about."""
     state_dir: Path | None = None
     """Where records, tickets and grants go; None: `$XDG_STATE_HOME/lockgate/<project>`."""
     answers: Path | None = None

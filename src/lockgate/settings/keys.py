@@ -11,6 +11,7 @@ from typing import Final
 
 from lockgate.settings.approvers import Approvers
 from lockgate.settings.audit_keys import AUDIT
+from lockgate.settings.definition_keys import DefinitionPlaces
 from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.hook_keys import HOOK_KEYS
 from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName, Text
@@ -54,6 +55,15 @@ AGENT: Final = Section(
             None,
             "lockgate's own",
             "What the model is told before it is asked anything.",
+        ),
+        Key(
+            "skills",
+            DefinitionPlaces(),
+            (),
+            "[]",
+            "Directories of skills (`<name>/SKILL.md`), and single files, relative to this file."
+            " With any, there is the tool `Skill`. The lists of all layers are joined.",
+            expands=True,
         ),
     ),
 )

@@ -17,6 +17,7 @@ from lockgate.settings.acceptance import (
 )
 from lockgate.settings.assembly import Assembly, servers_of
 from lockgate.settings.config import Config
+from lockgate.settings.defined import defined_by
 from lockgate.settings.findings import Findings
 from lockgate.settings.joining import faults_of, join
 from lockgate.settings.keys import ANSWERS, ROOT
@@ -83,13 +84,23 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
     config = Assembly(layers, merged, findings, own, home=_home(environ)).config()
+    defined = defined_by(layers, merged, findings)
     pins = _pins(layers, findings)
     findings.raise_any()
+    if defined.waiting:
+        raise NotAccepted(defined.waiting[0])
     if not config.servers:
         names = ", ".join(str(file.path) for file in files)
         _log.info("no MCP servers are configured (read: %s)", names or "no file")
     sources = tuple(file.path for file in files)
-    return replace(config, pins=pins, answers=layers.answers, sources=sources)
+    return replace(
+        config,
+        agent=replace(config.agent, skills=defined.skills),
+        pins=pins,
+        answers=layers.answers,
+        sources=sources,
+        definitions=defined.places,
+    )
 
 
 def _pins(layers: Layers, findings: Findings) -> Pins:
@@ -112,6 +123,18 @@ def pending(layers: Layers) -> Pending | None:
     findings = Findings()
     file = read_layer(layers.project, findings)
     return None if file is None else _examine(layers, file, findings)
+
+
+def pending_definitions(layers: Layers, environ: Mapping[str, str]) -> tuple[Pending, ...]:
+    """What the definitions that the project's file names would do, accepted or not: one for each
+    path it gives. Raises `ConfigError` for what can not be used."""
+    project = read_layer(layers.project, Findings())
+    # What else is wrong with the file, such as a variable that is not set, is told when it is used.
+    draft: Draft = {} if project is None else project.draft(Findings(), environ)
+    findings = Findings()
+    found = defined_by(layers, draft, findings, accepted_too=True)
+    findings.raise_any()
+    return found.waiting
 
 
 def _examine(layers: Layers, file: LayerFile, findings: Findings) -> Pending:

@@ -173,6 +173,9 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
             yield f"offer the agent what your own configuration does not: {listed}"
     if (model := _value(found, "model", None)) is not None:
         yield f"run the model {word(model)}"
+    for place in _value(found, "skills", ()):
+        where = _place(place.path, place.place.file.parent)
+        yield f"let a model follow the skills in {word(where)}, each once you have accepted it"
     if (instructions := _value(found, "instructions", None)) is not None:
         text = word(instructions[:_SHOWN_INSTRUCTIONS])
         rest = len(instructions) - _SHOWN_INSTRUCTIONS
