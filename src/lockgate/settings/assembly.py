@@ -26,6 +26,7 @@ from lockgate.settings.config import (
     AuditSettings,
     Config,
     CredentialSettings,
+    SessionSettings,
 )
 from lockgate.settings.endpoints import endpoint_of
 from lockgate.settings.entries import RuleText
@@ -36,6 +37,7 @@ from lockgate.settings.layers import Layers
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft, Given, Section
 from lockgate.settings.server_keys import IDENTIFIED_BY, MCP, SERVER
+from lockgate.settings.session_keys import SESSIONS
 
 SPAWN_ALLOWANCE: Final = 30.0
 """Seconds that starting may take beyond the longest request timeout (S3-08)."""
@@ -88,6 +90,7 @@ class Assembly:
             approvals=self._approvals(),
             rules=RuleSet(self._rules()),
             audit=self._audit(),
+            sessions=self._sessions(),
             credentials=CredentialSettings(
                 _Values(MCP, self._section("mcp"))["credentials"], self._layers.credentials
             ),
@@ -226,6 +229,10 @@ class Assembly:
         return AuditSettings(
             value["content"], value["maxSegmentBytes"], value["maxSegmentAge"], value["keep"]
         )
+
+    def _sessions(self) -> SessionSettings:
+        value = _Values(SESSIONS, self._section("sessions"))
+        return SessionSettings(value["keep"], value["maxCount"], value["maxBytes"])
 
     def _roots(self) -> tuple[Path, ...]:
         given = self._merged.get("roots")

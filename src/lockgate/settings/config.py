@@ -71,6 +71,18 @@ class AuditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """The `sessions` section."""
+
+    keep: float | None = 30 * 86_400.0
+    """Seconds after its last message; None (`forever` in the file): no bound; 0 (`never`): what is
+    said is not written down."""
+    max_count: int = 200
+    max_bytes: int = 256 * 1024 * 1024
+    """Of the messages of all sessions together, and of one."""
+
+
+@dataclass(frozen=True, slots=True)
 class CredentialSettings:
     """Where the logins of servers are kept."""
 
@@ -91,6 +103,7 @@ class Config:
     approvals: ApprovalSettings = ApprovalSettings()
     rules: RuleSet = field(default_factory=RuleSet)
     audit: AuditSettings = AuditSettings()
+    sessions: SessionSettings = SessionSettings()
     credentials: CredentialSettings = CredentialSettings()
     builtin: tuple[str, ...] = ()
     """Names of the tools of ours that there are (`rules.in_tree`)."""

@@ -18,6 +18,7 @@ from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
+from lockgate.settings.session_keys import SESSIONS
 from lockgate.settings.tool_keys import InTreeNames, Roots
 from lockgate.traits import SideEffectLevel
 
@@ -211,6 +212,7 @@ ROOT: Final = Section(
         _PERMISSIONS_KEY,
         *HOOK_KEYS,
         Key("audit", Nested(AUDIT), MappingProxyType({}), "empty", AUDIT.doc, empty=True),
+        Key("sessions", Nested(SESSIONS), MappingProxyType({}), "empty", SESSIONS.doc, empty=True),
     ),
     told=MappingProxyType(
         {

@@ -15,6 +15,7 @@ from lockgate.settings.config import (
     ApprovalSettings,
     ApproverProgram,
     AuditSettings,
+    SessionSettings,
 )
 from lockgate.settings.entries import RuleText
 from lockgate.settings.expansion import has_reference
@@ -49,6 +50,7 @@ def loosened(draft: Draft, own: Draft) -> tuple[str, ...]:
         *_of_approvals(_section(draft, "approvals"), _section(own, "approvals")),
         *_of_agent(_section(draft, "agent"), _section(own, "agent")),
         *_of_audit(_section(draft, "audit"), _section(own, "audit")),
+        *_of_sessions(_section(draft, "sessions"), _section(own, "sessions")),
         *_of_permissions(_section(draft, "permissions"), _section(own, "permissions")),
         *hook_calls(draft, own),
     )
@@ -190,6 +192,16 @@ def _of_audit(found: Draft, own: Draft) -> Iterator[str]:
     if after != before:
         whose = "your own configuration says" if "keep" in own else "without it"
         yield f"keep records of calls {_time(after)} ({whose} {_time(before)})"
+
+
+def _of_sessions(found: Draft, own: Draft) -> Iterator[str]:
+    """Only longer than by your own word: what is not kept loosens nothing."""
+    before = _value(own, "keep", SessionSettings().keep)
+    after = _value(found, "keep", before)
+    if before is not None and (after is None or after > before):
+        whose = "your own configuration says" if "keep" in own else "without it"
+        told = "never" if before == 0 else _time(before)
+        yield f"keep what is said in sessions {_time(after)} ({whose} {told})"
 
 
 def _time(seconds: float | None) -> str:

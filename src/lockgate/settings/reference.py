@@ -12,6 +12,7 @@ from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import MCP, SERVER, TLS, VERDICT
+from lockgate.settings.session_keys import SESSIONS
 
 SECTIONS: tuple[Section, ...] = (
     ROOT,
@@ -32,6 +33,7 @@ SECTIONS: tuple[Section, ...] = (
     HTTP_HOOK,
     TOOL_HOOK,
     AUDIT,
+    SESSIONS,
 )
 """Every section of a file, in the order of the page."""
 
