@@ -25,6 +25,8 @@ from lockgate.tools.subject import Subjects
 Resolve: TypeAlias = Callable[[AboutTool], Subjects]
 """Gives the subjects of the call at hand, with the paths that this matcher speaks of."""
 
+_UNREAD: Final = frozenset({"shell_characters", "shell_length", "shell_unplaced", "shell_readings"})
+"""Codes of the doubts about a shell line in which any command may stand unseen."""
 _MOST: Final = 5000
 """Tools whose bound matchers are kept."""
 
@@ -105,8 +107,9 @@ def _matches(hook: Hook, about: AboutTool, arguments: Mapping[str, Any], resolve
         opinion = about.judge(arguments, resolve(about), attended=True, now=0.0)
     except Exception:  # noqa: BLE001 - what can not be looked at counts as meant
         return True
-    # What is doubtful about a shell line by itself has no rule behind it.
-    return bool(opinion.rules)
+    # What is doubtful about a shell line by itself has no rule behind it: most of it leaves open
+    # what the commands do, and not which they are.
+    return bool(opinion.rules) or any(reason.code in _UNREAD for reason in opinion.reasons)
 
 
 def _may_match(about: AboutTool) -> bool:
