@@ -105,9 +105,12 @@ def bounds_made_by_the_ceiling(source: Source) -> Seen:
     yield from _made(source, "Bounds", source.path == "policy/ceiling.py", "policy/ceiling.py")
 
 
-def declared_calls_made_by_settings(source: Source) -> Seen:
-    """`DeclaredCall` is made where accepted configuration is read, in settings/ alone."""
-    yield from _made(source, "DeclaredCall", source.inside("settings/"), "settings/")
+def declared_calls_come_from_settings(source: Source) -> Seen:
+    """`DeclaredCall`, an answer by configuration, is made of a `ToolHandler` in one place, and that
+    where accepted configuration is read, in settings/ alone."""
+    yield from _made(source, "ToolHandler", source.inside("settings/"), "settings/")
+    caller = "bridges/hook_caller.py"
+    yield from _made(source, "DeclaredCall", source.path == caller, caller)
 
 
 def tools_run_on_the_road(source: Source) -> Seen:
@@ -321,7 +324,7 @@ _NAMED = (*_FUNCTION, ast.ClassDef)
 CHECKS: tuple[Check, ...] = (
     permit_made_on_the_road,
     bounds_made_by_the_ceiling,
-    declared_calls_made_by_settings,
+    declared_calls_come_from_settings,
     tools_run_on_the_road,
     remote_prefix_in_two_places,
     no_module_state,

@@ -19,7 +19,8 @@ HOOK: Final = "hook"
 
 
 class DeclaredCall(msgspec.Struct, frozen=True):
-    """What accepted configuration has a hook call. Made where settings are read, nowhere else."""
+    """What accepted configuration has a hook call. Made by `bridges.hook_caller` alone, of a
+    declaration that was read there."""
 
     server: str
     tool: str
