@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import Sink, ignore
@@ -12,17 +13,20 @@ from lockgate.agent.executor import Executor
 from lockgate.agent.instructions import instructions
 from lockgate.agent.journal import Journal
 from lockgate.agent.model import Message
+from lockgate.agent.own_call import own_call
 from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.agent.session import Session
 from lockgate.agent.turn import Turn
 from lockgate.agent.underway import Standing
+from lockgate.calls.call import Suspended
 from lockgate.errors import LocalError
 from lockgate.policy.ceiling import shown, whole
 from lockgate.rules.offers import bind_offer
 from lockgate.tools.context import Execution, InterruptToken
 from lockgate.tools.registry import Snapshot
+from lockgate.tools.result import ToolResult
 
 
 class Agent:
@@ -102,13 +106,9 @@ class Agent:
         tool does. Of a session that is kept, whatever keeps it from being written down is raised
         (`StateError`), and then no call is made of which nothing would be kept (decision 0045).
         """
-        self._runtime.check()
-        if self._scope.closed:
-            raise LocalError("this session is closed; make another agent")
+        self._check()
         if not prompt.strip():
             raise LocalError("a prompt needs some text")
-        if self._busy:
-            raise LocalError("this agent is busy with another turn; wait for it, or use another")
         with self._under_way(interrupt) as token:
             turn = self._turn(prompt, token, sink)
             standing = Standing(
@@ -123,6 +123,42 @@ class Agent:
                 result = await self._executor.run(turn, self._session.transcript)
             self._session.turn_ended(result)
             return result
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        entry: str,
+        interrupt: InterruptToken | None = None,
+        sink: Sink = ignore,
+    ) -> ToolResult | Suspended:
+        """One call that the person makes in this session, between two turns.
+
+        It goes down the same road as a model's, within the same bounds; the transcript has nothing
+        of it. `entry` is the road it came by, in records. Raises `LocalError` as `run` does.
+        """
+        self._check()
+        with self._under_way(interrupt) as token:
+            snapshot = self._runtime.snapshot()
+            standing = Standing(
+                self._execution(snapshot, entry),
+                self._plan,
+                self._scope,
+                sink,
+                snapshot=snapshot,
+                budget=TokenBudget(self._plan.limits.tokens),
+                by_person=True,
+            )
+            return await own_call(self._runtime, standing, name, arguments, token)
+
+    def _check(self) -> None:
+        """Raise `LocalError` where nothing can be begun now."""
+        self._runtime.check()
+        if self._scope.closed:
+            raise LocalError("this session is closed; make another agent")
+        if self._busy:
+            raise LocalError("this agent is busy with another turn; wait for it, or use another")
 
     @contextmanager
     def _under_way(self, interrupt: InterruptToken | None) -> Generator[InterruptToken]:
@@ -150,19 +186,10 @@ class Agent:
     def _turn(self, prompt: str, interrupt: InterruptToken | None, sink: Sink) -> Turn:
         plan, runtime = self._plan, self._runtime
         snapshot = runtime.snapshot()
-        bounds = whole(plan.ceiling, _offered(plan.offer, snapshot))
-        execution = Execution(
-            id=runtime.make_id(),
-            entry=plan.entry,
-            bounds=bounds,
-            attended=plan.attended,
-            environment=plan.environment,
-            session_id=self.session_id,
-            principal=plan.principal,
-        )
+        execution = self._execution(snapshot, plan.entry)
         missing = runtime.missing
         news = (
-            *self._session.changed(shown(snapshot, bounds), missing),
+            *self._session.changed(shown(snapshot, execution.bounds), missing),
             *self._session.answered_since(),
         )
         return Turn(
@@ -174,6 +201,18 @@ class Agent:
             sink,
             missing,
             budget=TokenBudget(plan.limits.tokens),
+        )
+
+    def _execution(self, snapshot: Snapshot, entry: str) -> Execution:
+        plan = self._plan
+        return Execution(
+            id=self._runtime.make_id(),
+            entry=entry,
+            bounds=whole(plan.ceiling, _offered(plan.offer, snapshot)),
+            attended=plan.attended,
+            environment=plan.environment,
+            session_id=self.session_id,
+            principal=plan.principal,
         )
 
     def __repr__(self) -> str:

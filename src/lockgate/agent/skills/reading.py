@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from lockgate.agent.definitions.document import Document, read_document
 from lockgate.agent.definitions.fields import Fields
 from lockgate.agent.definitions.folders import files_of
+from lockgate.agent.models.named import SCRIPTED, read_name
 from lockgate.agent.skills.definition import MAX_TEXT, SkillContext, SkillDefinition
 from lockgate.errors import ConfigError, Problem
 from lockgate.hooks.hook import Hook
@@ -178,7 +179,8 @@ def _tools(fields: Fields, remarks: list[str]) -> tuple[str, ...] | None:
 
 
 def _model(fields: Fields, remarks: list[str]) -> str | None:
-    """The model, as `provider:name`; other programs' words for theirs are passed over."""
+    """The model, as `provider:name`, the path of a script made absolute; other programs' words for
+    theirs are passed over."""
     model = fields.text("model", most=200)
     if model is None or model == "inherit":
         return None
@@ -188,7 +190,12 @@ def _model(fields: Fields, remarks: list[str]) -> str | None:
             "used; here it is provider:name"
         )
         return None
-    return model
+    try:
+        provider, rest = read_name(model)
+    except ConfigError:
+        hint = "write provider:model, such as anthropic:claude-sonnet-4-5, or inherit"
+        return fields.wrong("model", "names no usable model", hint)
+    return f"{SCRIPTED}:{fields.path.absolute().parent / rest}" if provider == SCRIPTED else model
 
 
 def _hint(fields: Fields) -> str | None:

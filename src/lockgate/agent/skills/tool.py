@@ -55,9 +55,13 @@ _DECLARATION: Final = Declaration(
         "it hands out a text, or has an execution work by it whose calls meet the gate themselves",
     ),
     destructive=(False, "by itself it changes nothing that could be lost"),
-    idempotent=(True, "asking for the same skill again changes nothing more by itself"),
+    idempotent=(False, "a skill that is done once more may have everything done once more"),
     concurrent=(True, "an execution of its own must not wait for the lane of whoever started it"),
-    interruptible=(True, "a text is there at once, and an execution ends with its parent's turn"),
+    interruptible=(
+        False,
+        "the interrupt is passed on: an execution of its own ends with a result for each of its "
+        "calls, and that is waited for",
+    ),
 )
 
 

@@ -87,13 +87,15 @@ def test_keys_that_say_nothing_here_are_passed_over_and_told(write: Write) -> No
         ("model: inherit", None),
         ("model: sonnet", None),
         ("model: claude-opus-4", None),
-        ("model: scripted:replies.yaml", "scripted:replies.yaml"),
+        ("model: anthropic:claude-sonnet-4-5", "anthropic:claude-sonnet-4-5"),
+        ("model: scripted:replies.yaml", "scripted:{here}/replies.yaml"),
     ],
 )
 def test_models(write: Write, line: str, model: str | None) -> None:
     """A word of another program is passed over and told; ours is provider:name."""
-    skill = read_skill(write(f"{HEAD}\n{line}"))
-    assert skill.model == model
+    path = write(f"{HEAD}\n{line}")
+    skill = read_skill(path)
+    assert skill.model == (None if model is None else model.format(here=path.parent))
     other = line.split()[1] in ("sonnet", "claude-opus-4")
     assert any("another program's word" in remark for remark in skill.remarks) is other
 
@@ -148,6 +150,7 @@ def test_commands_in_the_text_are_told(write: Write) -> None:
         (f"{HEAD}\ncontext: frok", 4, "did you mean fork?"),
         (f"{HEAD}\ncontext: inline\ntools: Read", 4, "tools can not hold for an inline skill"),
         (f"{HEAD}\ncontext: inline\nmodel: a:b", 4, "a model can not hold"),
+        (f"{HEAD}\nmodel: ':x'", 4, "names no usable model"),
         (f"{HEAD}\nagent: Explore", 4, "say which tools it has"),
         (f"{HEAD}\nuser-invocable: maybe", 4, "must be true or false"),
         (f"{HEAD}\nuser-invocable: false\ndisable-model-invocation: true", 4, "leaves nobody"),
