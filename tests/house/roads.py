@@ -40,6 +40,7 @@ ROADS: Mapping[tuple[str, str], Entries | str] = MappingProxyType(
         ("app/sync.py", "SyncGate.agent.agent"): (Entry.AGENT,),
         ("app/sync.py", "SyncGate.call"): (Entry.API,),
         ("app/sync.py", "SyncGate.resume"): (Entry.API,),
+        ("bridges/hook_caller.py", "HookCaller.__call__"): (Entry.HOOK,),
         ("calls/suspension.py", "Ticket.call"): (Entry.API, Entry.APPROVALS),
         ("cli/answering.py", "answer_ticket"): (Entry.APPROVALS,),
         ("cli/call.py", "call.work"): (Entry.CLI,),

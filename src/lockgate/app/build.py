@@ -21,6 +21,7 @@ from lockgate.app.answers import AnswersFile
 from lockgate.app.asking import Answerers, GivenServices, services_of
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.hooking import HookMaker
 from lockgate.app.models import late_model, model_book
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
@@ -33,6 +34,8 @@ from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
 from lockgate.errors import ConfigError, LocalError, Problem
+from lockgate.hooks.hook import Hook
+from lockgate.hooks.registry import Hooks
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import ServerSettings
@@ -90,6 +93,7 @@ async def open(
     surroundings: Surroundings | None = None,
     services: GivenServices | None = None,
     tracer: Tracer | None = None,
+    hooks: Sequence[Hook] = (),
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
 
@@ -104,6 +108,7 @@ async def open(
     `services` answer what servers ask in the middle of a call, by the server's name: a mapping, or
     a function of the name; without them a person is asked on the terminal, if they are there, and
     what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
+    `hooks` are the program's own, before those of the configuration.
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
@@ -178,6 +183,10 @@ async def open(
                 warn(report)
             if not tolerant:
                 demand(report)
+        registered = Hooks(hooks)
+        environment = make_environment(
+            config, state_dir, cwd=around.cwd, environ=around.environ, threads=threads
+        )
         invoker = Invoker(
             rules=config.rules,
             exempt=config.approvals.exempt_at_or_below,
@@ -200,7 +209,16 @@ async def open(
             digest_key=digests,
             record_content=config.audit.content,
             answers=None if config.answers is None else AnswersFile(config.answers, around.voice),
+            hooks=registered,
         )
+        make_hooks = HookMaker(
+            around.environ,
+            config.project_dir or around.cwd,
+            invoker.invoke,
+            registry.snapshot,
+            environment,
+        )
+        registered.replace((*hooks, *make_hooks(config)))
         runtime = AgentRuntime(
             id=agent_id("main"),
             registry=registry,
@@ -208,13 +226,12 @@ async def open(
             servers=manager,
             witness=witness,
             models=models,
+            hooks=registered,
             owned=made.release(),
         )
     plan = GatePlan(
         config=replace(config, state_dir=state_dir),
-        environment=make_environment(
-            config, state_dir, cwd=around.cwd, environ=around.environ, threads=threads
-        ),
+        environment=environment,
         attended=attended,
         session_id=None if entry is Entry.CLI else new_id(),
         entry=entry,

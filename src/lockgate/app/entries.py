@@ -21,3 +21,5 @@ class Entry(enum.StrEnum):
     """`lockgate call`."""
     APPROVALS = "approvals"
     """`lockgate approvals answer`: a suspended call is resumed."""
+    HOOK = "hook"
+    """A declared hook that is a tool; nobody is asked about it, its declaration is the answer."""

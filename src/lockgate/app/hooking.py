@@ -2,15 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from lockgate.agent.runtime import drawn
+from lockgate.bridges.hook_caller import HookCaller
+from lockgate.calls.batch import Invoke
 from lockgate.hooks.declared.command import CommandHook
 from lockgate.hooks.declared.mcp_tool import Caller, ToolHook
 from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook, HttpHandler, ToolHandler
 from lockgate.hooks.hook import Hook, HookFunction
 from lockgate.process.environment import child_environment
 from lockgate.process.program import Program
+from lockgate.settings.config import Config
+from lockgate.tools.context import Environment
+from lockgate.tools.registry import Snapshot
+
+
+class HookMaker:
+    """Makes the hooks of a configuration runnable, at the start and when it is read again."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: Path,
+        invoke: Invoke,
+        snapshot: Callable[[], Snapshot],
+        environment: Environment,
+    ) -> None:
+        """`invoke` is the road for hooks that are tools, `snapshot` gives the tools of now."""
+        self._environ = environ
+        self._cwd = cwd
+        self._invoke = invoke
+        self._snapshot = snapshot
+        self._environment = environment
+        self._new_id = drawn()
+
+    def __call__(self, config: Config) -> tuple[Hook, ...]:
+        """The declared hooks of `config`, in its order. Starts nothing."""
+        if not config.hooks:
+            return ()
+        caller = HookCaller(
+            self._invoke,
+            self._snapshot,
+            ceiling=config.agent.ceiling,
+            environment=self._environment,
+            new_id=self._new_id,
+        )
+        return runnable(
+            config.hooks,
+            self._environ,
+            variables=config.hook_variables,
+            cwd=self._cwd,
+            caller=caller,
+        )
 
 
 def runnable(
