@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from lockgate.agent.budget import TokenBudget
-from lockgate.agent.events import ChildEvent, Sink, ignore
+from lockgate.agent.events import ChildEvent, Event, Sink, ignore
 from lockgate.agent.executor import Executor, Turn
 from lockgate.agent.instructions import instructions
 from lockgate.agent.limits import TurnLimits
@@ -129,11 +129,15 @@ class Children:
         self._running[parent.scope] += 1
         return Child(runtime, standing, wish.prompt, context.call_id, self._ended)
 
+    def inviter(self, context: ToolContext) -> Standing | None:
+        """The execution whose call it is; None for a call that no model made."""
+        return self._served.under_way.find(context.execution.id)
+
     def parent_of(self, context: ToolContext) -> Standing:
         """The execution whose child it would be. Of a call that no model made, one is made up: a
         scope of its own, the configuration's model. Raises `ChildRefused` if there is no model."""
         runtime, execution = self._served, context.execution
-        if (found := runtime.under_way.find(execution.id)) is not None:
+        if (found := self.inviter(context)) is not None:
             return found
         model = self._model
         if model is None:
@@ -180,11 +184,24 @@ class Children:
             execution,
             plan,
             parent.scope,
-            _told(parent.sink, wish.label, context.call_id),
+            self._told(parent, wish.label, context.call_id),
             parent.depth + 1,
             snapshot,
             TokenBudget(wish.tokens, parent.budget),
         )
+
+    def _told(self, parent: Standing, label: str, call_id: str) -> Sink:
+        """The parent's watcher, told what happens in the child for as long as the parent goes on:
+        a child in the background may outlast the turn that somebody watches."""
+        sink, under_way = parent.sink, self._served.under_way
+        if sink is ignore:
+            return ignore
+
+        def told(event: Event) -> None:
+            if under_way.find(parent.execution.id) is not None:
+                sink(ChildEvent(label, call_id, event))
+
+        return told
 
     @property
     def _served(self) -> AgentRuntime:
@@ -278,10 +295,3 @@ def _limits(parent: TurnLimits, wish: Wish, context: ToolContext) -> TurnLimits:
     if wish.iterations is not None:
         iterations = min(wish.iterations, iterations)
     return replace(parent, iterations=iterations, seconds=seconds, tokens=wish.tokens)
-
-
-def _told(sink: Sink, label: str, call_id: str) -> Sink:
-    """The parent's watcher, told what happens in the child as such."""
-    if sink is ignore:
-        return ignore
-    return lambda event: sink(ChildEvent(label, call_id, event))

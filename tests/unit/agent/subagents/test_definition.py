@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,8 @@ def test_a_whole_definition() -> None:
     """Every key, those that people know from other programs among them."""
     found = read(
         "name: reviewer\ndescription: Reviews\n  changes.\ntools: Read, mcp__git__*\n"
-        "model: scripted:r.yaml\nceiling: read-only\nlimits: {iterations: 5, seconds: 60, tokens: 9}"
+        "model: scripted:r.yaml\nceiling: read-only\n"
+        "limits: {iterations: 5, seconds: 60, tokens: 9}"
     )
     assert found == AgentDefinition(
         "reviewer",
@@ -87,12 +89,12 @@ def test_everything_wrong_is_told_at_once() -> None:
         {"tokens": -1},
     ],
 )
-def test_a_program_can_say_no_more_than_a_file(wrong: dict[str, object]) -> None:
+def test_a_program_can_say_no_more_than_a_file(wrong: dict[str, Any]) -> None:
     """The value checks itself."""
-    good = {"name": "a", "description": "b", "instructions": "c"}
+    good: dict[str, Any] = {"name": "a", "description": "b", "instructions": "c"}
     AgentDefinition(**good)
     with pytest.raises(ValueError, match=r"."):
-        AgentDefinition(**{**good, **wrong})  # pyright: ignore[reportArgumentType] - on purpose
+        AgentDefinition(**{**good, **wrong})
 
 
 def test_the_one_that_is_there_anyway() -> None:
