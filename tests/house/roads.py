@@ -23,7 +23,8 @@ HANDS_ON = "has the invoker to hand it on, and makes no call with it"
 ROADS: Mapping[tuple[str, str], Entries | str] = MappingProxyType(
     {
         ("agent/agent.py", "Agent.__init__"): HANDS_ON,
-        ("agent/agent.py", "Agent._turn"): (Entry.AGENT,),
+        ("agent/agent.py", "Agent._execution"): (Entry.AGENT, Entry.CLI),
+        ("agent/own_call.py", "own_call"): (Entry.CLI,),
         ("agent/executor.py", "Executor.__init__"): HANDS_ON,
         ("agent/executor.py", "Executor.run"): HANDS_ON,
         ("agent/loop.py", "TurnLoop.__init__"): HANDS_ON,

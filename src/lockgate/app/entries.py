@@ -19,6 +19,8 @@ class Entry(enum.StrEnum):
     """`Gate.call` and `Gate.resume`."""
     CLI = "cli"
     """`lockgate call`."""
+    SKILL = "skill"
+    """A model's call in the execution of a skill; its `agent` is the skill's name."""
     APPROVALS = "approvals"
     """`lockgate approvals answer`: a suspended call is resumed."""
     HOOK = "hook"
