@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING
 from lockgate.agent.identity import agent_id
 from lockgate.agent.ownership import Ownership
 from lockgate.agent.runtime import AgentRuntime, new_id
+from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
 from lockgate.app.asking import Answerers, GivenServices, services_of
+from lockgate.app.children import child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
@@ -94,6 +96,7 @@ async def open(
     services: GivenServices | None = None,
     tracer: Tracer | None = None,
     hooks: Sequence[Hook] = (),
+    skills: Iterable[SkillDefinition] = (),
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
 
@@ -108,7 +111,7 @@ async def open(
     `services` answer what servers ask in the middle of a call, by the server's name: a mapping, or
     a function of the name; without them a person is asked on the terminal, if they are there, and
     what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
-    `hooks` are the program's own, before those of the configuration.
+    `hooks` are the program's own, before those of the configuration, and `skills` beside its own.
 
     Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
@@ -175,7 +178,8 @@ async def open(
             ),
             None,
         )
-        registry.register_all((*_in_tree(config, around, manager), *tools))
+        working = child_tools(config, skills)
+        registry.register_all((*_in_tree(config, around, manager), *working.tools, *tools))
         if manager is not None:
             made.own("mcp servers", manager.close)
             report = await manager.start(registry, recall=recall)
@@ -229,6 +233,7 @@ async def open(
             hooks=registered,
             owned=made.release(),
         )
+    working.serve(runtime)
     plan = GatePlan(
         config=replace(config, state_dir=state_dir),
         environment=environment,
@@ -236,6 +241,7 @@ async def open(
         session_id=None if entry is Entry.CLI else new_id(),
         entry=entry,
         report=report,
+        skills=working.skills,
     )
     async with runtime:
         yield Gate(runtime, manager, plan)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lockgate.agent.runtime import AgentRuntime
+from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.app.entries import Entry
 from lockgate.app.finding import Finding
 from lockgate.app.unmatched import unmatched
@@ -50,6 +51,8 @@ class GatePlan:
     entry: Entry = Entry.API
     report: StartReport | None = None
     """What came of starting the servers; None where none is configured."""
+    skills: tuple[SkillDefinition, ...] = ()
+    """The configuration's and the program's."""
 
 
 class Gate:
@@ -118,6 +121,11 @@ class Gate:
     def report(self) -> StartReport | None:
         """What came of starting the servers; None when none is configured."""
         return self._plan.report
+
+    @property
+    def skills(self) -> tuple[SkillDefinition, ...]:
+        """The skills there are, those that are kept from models or from people among them."""
+        return self._plan.skills
 
     def tools(self) -> tuple[Tool, ...]:
         """Every registered tool, in the order of registration, whether an agent is shown it or not.
