@@ -61,6 +61,8 @@ from lockgate.tools.tool import Tool
 if TYPE_CHECKING:  # an extra: a program without it never hands in a tracer
     from opentelemetry.trace import Tracer
 
+    from lockgate.app.sessions import SessionKeeper
+
 _log = logging.getLogger(__name__)
 
 
@@ -97,6 +99,7 @@ async def open(
     tracer: Tracer | None = None,
     hooks: Sequence[Hook] = (),
     skills: Iterable[SkillDefinition] = (),
+    name: str = "main",
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
 
@@ -112,8 +115,10 @@ async def open(
     a function of the name; without them a person is asked on the terminal, if they are there, and
     what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
     `hooks` are the program's own, before those of the configuration, and `skills` beside its own.
+    `name`, or `name:discriminator`, is what the gate's runtime is called, also after a restart: a
+    kept session goes on in a gate of the name that it was made by.
 
-    Raises `ConfigError` before anything is started, `ContractError` for an expected tool that is
+    Raises `LocalError` for a name that can be none, `ConfigError` before anything is started, `ContractError` for an expected tool that is
     missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
     two off, for looking at what is wrong. With `recall` a server that is known from the last time
     is not started: its tools can be looked at and explained, and not called (B-05). Everything is
@@ -121,6 +126,7 @@ async def open(
     """
     around = surroundings or Surroundings()
     config = _config(source, around)
+    identity = _identity(name)
     if attended is None:
         attended = approvers is not None or _has_terminal()
     state_dir = config.state_dir or locate(around.cwd, around.environ).state_dir
@@ -223,8 +229,18 @@ async def open(
             environment,
         )
         registered.replace((*hooks, *make_hooks(config)))
+        plan = GatePlan(
+            config=replace(config, state_dir=state_dir),
+            environment=environment,
+            attended=attended,
+            session_id=None if entry is Entry.CLI else new_id(),
+            keeper=lambda: _keeper(identity, state, state_dir, config, around),
+            entry=entry,
+            report=report,
+            skills=working.skills,
+        )
         runtime = AgentRuntime(
-            id=agent_id("main"),
+            id=identity,
             registry=registry,
             invoker=invoker,
             servers=manager,
@@ -233,17 +249,8 @@ async def open(
             hooks=registered,
             owned=made.release(),
         )
-    working.serve(runtime)
-    plan = GatePlan(
-        config=replace(config, state_dir=state_dir),
-        environment=environment,
-        attended=attended,
-        session_id=None if entry is Entry.CLI else new_id(),
-        entry=entry,
-        report=report,
-        skills=working.skills,
-    )
     async with runtime:
+        working.serve(runtime)
         yield Gate(runtime, manager, plan)
 
 
@@ -253,6 +260,26 @@ def _config(source: Config | str | Path | None, around: Surroundings) -> Config:
     if not isinstance(source, str | Path | None):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
         raise LocalError(f"source must be a Config, a path or None, not {type(source).__name__}")
     return load(locate(around.cwd, around.environ, source), around.environ)
+
+
+def _identity(name: object) -> str:
+    if not isinstance(name, str):
+        raise LocalError(f"name must be str, not {type(name).__name__}")
+    first, mark, rest = name.partition(":")
+    return agent_id(first, rest if mark else None)
+
+
+def _keeper(
+    runtime: str, state: StateDatabase, state_dir: Path, config: Config, around: Surroundings
+) -> SessionKeeper:
+    # Late, with the first agent.
+    from lockgate.app.sessions import SessionKeeper, session_about, session_store
+
+    return SessionKeeper(
+        session_store(state, state_dir, config.sessions, around.time),
+        session_about(runtime, config, config.project_dir or around.cwd),
+        keeps=config.sessions.keep != 0,
+    )
 
 
 def _in_tree(config: Config, around: Surroundings, manager: Manager | None) -> tuple[Tool, ...]:

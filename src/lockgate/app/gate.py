@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # imported with the first agent: a call, a look or a start ne
     from lockgate.agent.agent import Agent
     from lockgate.agent.limits import TurnLimits
     from lockgate.agent.model import Model
+    from lockgate.app.sessions import SessionKeeper, Sessions
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ class GatePlan:
 
     None for a command, which ends with its call: nothing is answered for longer, and a call whose
     outcome nobody knows is asked about in the next command (B-03)."""
+    keeper: Callable[[], SessionKeeper]
+    """Makes what keeps the sessions of agents; called when one is needed."""
     entry: Entry = Entry.API
     report: StartReport | None = None
     """What came of starting the servers; None where none is configured."""
@@ -68,6 +71,7 @@ class Gate:
         self._plan = plan
         self._invoker = runtime.invoker
         self._entry = plan.entry.value
+        self._kept: SessionKeeper | None = None
         self._within: tuple[Snapshot, Bounds] | None = None
         """The bounds for the tools of the last call's snapshot: nearly always that of the next."""
 
@@ -102,6 +106,29 @@ class Gate:
         `resources` does."""
         self._runtime.check()
         return Prompts(self._manager, attended=self._plan.attended)
+
+    @property
+    def id(self) -> str:
+        """What its runtime is called: `agent:main`, or by the `name` it was opened with. The same
+        after a restart."""
+        return self._runtime.id
+
+    @property
+    def sessions(self) -> Sessions:
+        """The kept sessions of its project: list them, read one, remove some. `agent(session=...)`
+        goes on with one. Raises `LocalError` where the gate can not be used."""
+        return self._keeper().sessions
+
+    def last_session(self) -> str:
+        """The id of the session that was used last of those made by a gate of this name, project
+        and configuration. Raises `LocalError` if there is none."""
+        return self._keeper().last()
+
+    def _keeper(self) -> SessionKeeper:
+        self._runtime.check()
+        if self._kept is None:
+            self._kept = self._plan.keeper()
+        return self._kept
 
     @property
     def failed(self) -> Mapping[str, str]:
@@ -172,6 +199,7 @@ class Gate:
         `answer` is yes or no, or an `Answer` with its approver and scope. The records of the
         resumed call name this gate's entry. If the tool of the call is not there, a yes is not used
         up: the result is an error (`unknown_tool`, `not_connected`) and the ticket stays open.
+        A kept session in which the call was made is told the result when its next turn begins.
         Raises `LocalError` for a ticket that was never issued or is used up, and for an answer that
         is none of these.
         """
@@ -180,7 +208,7 @@ class Gate:
         if isinstance(answer, bool):
             answer = Answer(answer, self._entry)
         snapshot = self._snapshot()
-        return await self._invoker.resume(
+        result = await self._invoker.resume(
             ticket,
             answer,
             snapshot,
@@ -188,6 +216,8 @@ class Gate:
             environment=self._plan.environment,
             entry=self._entry,
         )
+        self._keeper().answered(ticket, result)
+        return result
 
     async def reconnect(
         self, name: str | None = None, *, failed_only: bool = True
@@ -210,13 +240,18 @@ class Gate:
         model: Model | str | None = None,
         instructions: str | None = None,
         limits: TurnLimits | None = None,
+        session: str | None = None,
     ) -> Agent:
-        """An agent on these tools: one new session, nothing started again.
+        """An agent on these tools: one session, nothing started again.
 
+        `session` is the id of one that is kept (`Gate.sessions`), to go on with: what was said is
+        known, and what was answered for it holds. By default a new one begins, and is kept unless
+        `sessions.keep` says never. Any number of agents may run at once, each in its own session.
         `model` is a `Model`, or a name such as `anthropic:claude-sonnet-4-5`; by default the
         configuration's `agent.model`. A model that is named is the gate's, and closed with it.
-        Raises `LocalError` if there is neither, and `ConfigError` for a name that no model has or
-        that lacks a key.
+        Raises `LocalError` if there is neither, and for a session that is not there, was made in
+        another project or with another configuration, or is open, here or in another process;
+        `ConfigError` for a name that no model has or that lacks a key.
         """
         from lockgate.agent.agent import Agent
         from lockgate.agent.instructions import BASE
@@ -235,7 +270,19 @@ class Gate:
             limits=limits or TurnLimits(),
             entry=Entry.AGENT.value,
         )
-        return Agent(self._runtime, plan)
+        keeper = self._keeper()
+        if session is None:
+            session = self._runtime.make_session_id()
+            journal = keeper.journal(session, plan.model.name)
+        else:
+            _must_be(session, str, "session")
+            journal = keeper.reopen(session)
+        try:
+            return Agent(self._runtime, plan, session_id=session, journal=journal)
+        except BaseException:
+            if journal is not None:
+                journal.close()
+            raise
 
     def _snapshot(self) -> Snapshot:
         """The tools of now: each call is a piece of work of its own, and takes the newest ones.

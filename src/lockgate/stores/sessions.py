@@ -17,7 +17,7 @@ import msgspec
 from lockgate.showing import quoted
 from lockgate.stores.session_journal import Place, SessionAbout, SessionGone, SessionJournal
 from lockgate.stores.session_lock import lock_session
-from lockgate.stores.state import StateDatabase
+from lockgate.stores.state import StateDatabase, StateError
 
 _ABOUT: Final = msgspec.json.Decoder(SessionAbout)
 _UNREADABLE: Final = (msgspec.DecodeError, ValueError)
@@ -135,6 +135,10 @@ class SqliteSessions:
         # Out of the write-ahead log as well, unless another process reads there just now.
         self._state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
+
+    def unreadable(self, error: Exception) -> StateError:
+        """The error for a message that is none."""
+        return self._state.unreadable("a message of a session", error)
 
     def answered(self, ticket: str, result: bytes) -> None:
         """A call that waited under `ticket` has its result: for the sessions that wait for it."""
