@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from lockgate.agent.skills.definition import SkillDefinition
+from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.rules.rule import RuleSet
@@ -41,6 +42,8 @@ class AgentSettings:
     """What the model is told before it is asked anything; None is lockgate's own text."""
     skills: tuple[SkillDefinition, ...] = ()
     """With any, there is the tool `Skill`."""
+    agents: tuple[AgentDefinition, ...] = ()
+    """The sub-agents; with any, there are the tools `Task` and `list_agents`."""
 
 
 @dataclass(frozen=True, slots=True)

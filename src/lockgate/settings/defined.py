@@ -1,4 +1,4 @@
-"""What a configuration names besides itself: skills, each in a file of its own."""
+"""What a configuration names besides itself: sub-agents and skills, each in a file of its own."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.agent.definitions.document import Document
-from lockgate.agent.definitions.folders import by_name
+from lockgate.agent.definitions.folders import by_name, files_of
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.skills.reading import skill_of, skill_paths
+from lockgate.agent.subagents.definition import AgentDefinition
+from lockgate.agent.subagents.reading import read_definition
 from lockgate.errors import ConfigError
 from lockgate.settings.acceptance import Pending
 from lockgate.settings.definition_files import Definitions
@@ -19,9 +21,12 @@ from lockgate.settings.findings import Findings
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import Draft
 from lockgate.settings.telling import word
+from lockgate.traits import SideEffectLevel
 
 _SHOWN: Final = 200
 """Characters of a description that are told before it is accepted."""
+_SHOWN_INSTRUCTIONS: Final = 300
+"""Characters of the instructions of a sub-agent, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class Defined:
     """Everything that was read."""
 
     skills: tuple[SkillDefinition, ...] = ()
+    agents: tuple[AgentDefinition, ...] = ()
     places: tuple[Path, ...] = ()
     """The directories and files that it came from, as they are named."""
     waiting: tuple[Pending, ...] = ()
@@ -42,20 +48,23 @@ def defined_by(
 
     `accepted_too` gives among what waits also what does not wait any more.
     """
-    places = places_of(merged, "skills")
-    if not places:
-        return Defined()
+    agents = Definitions(files_of, read_definition, told_agent)
     skills = Definitions(skill_paths, _skill, _told)
-    read = skills.read(places, findings)
-    found = tuple(one.definition for one in read)
-    try:
-        by_name(found)
-    except ConfigError as error:
-        findings.include(error)
+    in_agents, in_skills = places_of(merged, "agents"), places_of(merged, "skills")
+    read_agents, read_skills = agents.read(in_agents, findings), skills.read(in_skills, findings)
+    for read in (read_agents, read_skills):
+        try:
+            by_name([one.definition for one in read])
+        except ConfigError as error:
+            findings.include(error)
     return Defined(
-        found,
-        tuple(Path(place.path) for place in places),
-        skills.waiting(read, layers, accepted_too=accepted_too),
+        tuple(one.definition for one in read_skills),
+        tuple(one.definition for one in read_agents),
+        tuple(Path(place.path) for place in (*in_agents, *in_skills)),
+        (
+            *agents.waiting(read_agents, layers, accepted_too=accepted_too),
+            *skills.waiting(read_skills, layers, accepted_too=accepted_too),
+        ),
     )
 
 
@@ -71,8 +80,27 @@ def _skill(document: Document) -> SkillDefinition:
 
 def _told(skill: SkillDefinition) -> Iterator[str]:
     """What accepting a skill means."""
-    text = skill.description
-    shown = word(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")
     lines = skill.text.count("\n") + 1
     files = f", and {len(skill.files)} files beside them" if skill.files else ""
-    yield (f"let a model follow the {lines} lines of the skill {skill.name}{files}: {shown}")
+    shown = _cut(skill.description)
+    yield f"let a model follow the {lines} lines of the skill {skill.name}{files}: {shown}"
+
+
+def told_agent(agent: AgentDefinition) -> Iterator[str]:
+    """What accepting a sub-agent means."""
+    text = agent.instructions
+    tools = "every tool" if agent.tools is None else ", ".join(map(word, agent.tools)) or "no tool"
+    reads = ", to read only" if agent.ceiling is SideEffectLevel.READ_ONLY else ""
+    yield (
+        f"let a model start the sub-agent {agent.name} with {tools}{reads}, as far as its parent "
+        f"has it: {_cut(agent.description)}"
+    )
+    if agent.model is not None:
+        yield f"run the model {word(agent.model)} for {agent.name}"
+    rest = len(text) - _SHOWN_INSTRUCTIONS
+    more = f" and {rest} more characters" if rest > 0 else ""
+    yield f"tell {agent.name}: {word(text[:_SHOWN_INSTRUCTIONS])}{more}"
+
+
+def _cut(text: str) -> str:
+    return word(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")

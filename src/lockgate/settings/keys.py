@@ -58,6 +58,16 @@ AGENT: Final = Section(
             "What the model is told before it is asked anything.",
         ),
         Key(
+            "agents",
+            DefinitionPlaces(),
+            (),
+            "[]",
+            "Directories of sub-agents (`<name>.md`), and single files, relative to this file. With"
+            " any, there are the tools `Task` and `list_agents`. The lists of all layers are"
+            " joined.",
+            expands=True,
+        ),
+        Key(
             "skills",
             DefinitionPlaces(),
             (),

@@ -95,7 +95,7 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     sources = tuple(file.path for file in files)
     return replace(
         config,
-        agent=replace(config.agent, skills=defined.skills),
+        agent=replace(config.agent, skills=defined.skills, agents=defined.agents),
         pins=pins,
         answers=layers.answers,
         sources=sources,

@@ -127,9 +127,9 @@ def _of_roots(found: Draft, own: Draft) -> Iterator[str]:
 def _of_files(found: Draft, own: Draft) -> Iterator[str]:
     for key, what in (("notes", "keep notes"), ("knowledge", "keep what is to be searched")):
         if key in found:
-            instead = f" (your own configuration names {word(str(own[key].value))})"
+            named = word(str(own[key].value)) if key in own else ""
             place = _place(found[key].value, found[key].place.file.parent)
-            yield f"{what} in {word(place)}{instead if key in own else ''}"
+            yield f"{what} in {word(place)}" + _against(own, key, f"names {named}")
 
 
 def _real(written: Path | str, folder: Path) -> Path | None:
@@ -175,6 +175,9 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
             yield f"offer the agent what your own configuration does not: {listed}"
     if (model := _value(found, "model", None)) is not None:
         yield f"run the model {word(model)}"
+    for place in _value(found, "agents", ()):
+        where = _place(place.path, place.place.file.parent)
+        yield f"let a model start the sub-agents in {word(where)}, each once you have accepted it"
     for place in _value(found, "skills", ()):
         where = _place(place.path, place.place.file.parent)
         yield f"let a model follow the skills in {word(where)}, each once you have accepted it"
