@@ -125,7 +125,7 @@ async def open(
     closed on the way out.
     """
     around = surroundings or Surroundings()
-    config = _config(source, around)
+    config = _config(source, around).with_skills(skills)
     identity = _identity(name)
     if attended is None:
         attended = approvers is not None or _has_terminal()
@@ -184,7 +184,7 @@ async def open(
             ),
             None,
         )
-        working = child_tools(config, skills)
+        working = child_tools(config)
         registry.register_all((*_in_tree(config, around, manager), *working.tools, *tools))
         if manager is not None:
             made.own("mcp servers", manager.close)
@@ -237,8 +237,7 @@ async def open(
             keeper=lambda: _keeper(identity, state, state_dir, config, around),
             entry=entry,
             report=report,
-            skills=working.skills,
-        )
+            )
         runtime = AgentRuntime(
             id=identity,
             registry=registry,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lockgate.agent.definitions.folders import by_name
-from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.settings.config import Config
 from lockgate.tools.tool import Tool
 
@@ -21,7 +19,6 @@ class ChildTools:
     """Tools, and what they start executions with: to be told of their runtime once it is there."""
 
     tools: tuple[Tool, ...] = ()
-    skills: tuple[SkillDefinition, ...] = ()
     children: Children | None = None
 
     def serve(self, runtime: AgentRuntime) -> None:
@@ -30,13 +27,13 @@ class ChildTools:
             self.children.serve(runtime)
 
 
-def child_tools(config: Config, skills: Iterable[SkillDefinition] = ()) -> ChildTools:
-    """The tools that a configuration, and a program with `skills` of its own, give reason for.
+def child_tools(config: Config) -> ChildTools:
+    """The tools that a configuration gives reason for.
 
     Raises `ConfigError` for two skills of one name.
     """
-    found = by_name((*config.agent.skills, *skills))
-    if not found:
+    skills = by_name(config.agent.skills)
+    if not skills:
         return ChildTools()
     from lockgate.agent.children import Children
     from lockgate.agent.skills.forking import SkillForks
@@ -44,5 +41,4 @@ def child_tools(config: Config, skills: Iterable[SkillDefinition] = ()) -> Child
 
     children = Children(model=config.agent.model)
     forks = SkillForks(children)
-    tool = Skill(found, forked=forks, by_person=forks.by_person)
-    return ChildTools((tool,), tuple(found.values()), children)
+    return ChildTools((Skill(skills, forked=forks, by_person=forks.by_person),), children)

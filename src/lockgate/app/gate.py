@@ -54,8 +54,6 @@ class GatePlan:
     entry: Entry = Entry.API
     report: StartReport | None = None
     """What came of starting the servers; None where none is configured."""
-    skills: tuple[SkillDefinition, ...] = ()
-    """The configuration's and the program's."""
 
 
 class Gate:
@@ -152,7 +150,7 @@ class Gate:
     @property
     def skills(self) -> tuple[SkillDefinition, ...]:
         """The skills there are, those that are kept from models or from people among them."""
-        return self._plan.skills
+        return self._plan.config.agent.skills
 
     def tools(self) -> tuple[Tool, ...]:
         """Every registered tool, in the order of registration, whether an agent is shown it or not.

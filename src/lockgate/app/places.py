@@ -28,7 +28,8 @@ def make_environment(
     of the process."""
     project = config.project_dir or cwd
     barred = [state_dir]
-    control = list(config.sources)
+    control = [*config.sources, *config.definitions]
+    control += [skill.directory for skill in config.agent.skills if skill.directory is not None]
     if config.answers is not None:
         barred.append(config.answers.parent)
     if config.credentials.file is not None:

@@ -146,6 +146,7 @@ CONTROL_FILES: Final[tuple[tuple[str, str], ...]] = (
     ("AGENTS.md", _INSTRUCTIONS),
     ("AGENTS.override.md", _INSTRUCTIONS),
     ("AGENT.md", _INSTRUCTIONS),
+    ("SKILL.md", _INSTRUCTIONS),
     ("CLAUDE.md", _INSTRUCTIONS),
     ("CLAUDE.local.md", _INSTRUCTIONS),
     ("GEMINI.md", _INSTRUCTIONS),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -134,3 +135,10 @@ class Config:
     configuration is made by hand: nothing is kept for good."""
     project_dir: Path | None = None
     """The directory relative paths and the file roots start from; None: the working directory."""
+
+    def with_skills(self, skills: Iterable[SkillDefinition]) -> Config:
+        """The same with a program's own `skills` beside its own."""
+        more = tuple(skills)
+        if not more:
+            return self
+        return replace(self, agent=replace(self.agent, skills=(*self.agent.skills, *more)))
