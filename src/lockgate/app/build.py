@@ -118,11 +118,11 @@ async def open(
     `name`, or `name:discriminator`, is what the gate's runtime is called, also after a restart: a
     kept session goes on in a gate of the name that it was made by.
 
-    Raises `LocalError` for a name that can be none, `ConfigError` before anything is started, `ContractError` for an expected tool that is
-    missing, `PeerError` for a required server that can not be reached; `tolerant` turns the last
-    two off, for looking at what is wrong. With `recall` a server that is known from the last time
-    is not started: its tools can be looked at and explained, and not called (B-05). Everything is
-    closed on the way out.
+    Raises `LocalError` for a name that can be none, `ConfigError` before anything is started,
+    `ContractError` for an expected tool that is missing, `PeerError` for a required server that can
+    not be reached; `tolerant` turns the last two off, for looking at what is wrong. With `recall` a
+    server that is known from the last time is not started: its tools can be looked at and
+    explained, and not called (B-05). Everything is closed on the way out.
     """
     around = surroundings or Surroundings()
     config = _config(source, around).with_skills(skills)
