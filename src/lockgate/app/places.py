@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Final
 
 from lockgate.calls.filesystem import RealFileSystem, RememberedFileSystem
 from lockgate.calls.paths import real_path
@@ -14,6 +15,11 @@ from lockgate.process.program import expand_home
 from lockgate.settings.config import Config
 from lockgate.settings.layers import locate
 from lockgate.tools.context import Environment
+
+NOTES_NAME: Final = "notes.md"
+KNOWLEDGE_NAME: Final = "knowledge.db"
+"""In the state directory, unless the configuration names another place."""
+_BESIDE: Final = ("", "-wal", "-shm", "-journal")
 
 
 def make_environment(
@@ -28,6 +34,10 @@ def make_environment(
     of the process."""
     project = config.project_dir or cwd
     barred = [state_dir]
+    notes = config.notes or state_dir / NOTES_NAME
+    knowledge = config.knowledge or state_dir / KNOWLEDGE_NAME
+    # SQLite keeps a file beside it for what is not written into it yet, and some more.
+    barred += [knowledge.with_name(f"{knowledge.name}{end}") for end in _BESIDE]
     control = [*config.sources, *config.definitions]
     control += [skill.directory for skill in config.agent.skills if skill.directory is not None]
     if config.answers is not None:
@@ -59,6 +69,8 @@ def make_environment(
         threads=threads,
         barred=each(barred),
         control=each(control),
+        notes=real(notes),
+        knowledge=real(knowledge),
         home=real(Path(home)) if Path(home).is_absolute() else None,
         server_dirs={
             server.name: real(Path(expand_home(str(directory), environ)))

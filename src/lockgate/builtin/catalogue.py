@@ -6,6 +6,7 @@ for the web.
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -25,9 +26,11 @@ def in_tree(
     environ: Mapping[str, str],
     *,
     resources: ResourceSource | None = None,
+    time: Callable[[], float] = clock.time,
 ) -> tuple[Tool, ...]:
     """The tools of these names, in their order. `environ` is the host's environment; `resources`
-    is where the tools over resources get them from, None: there are no servers.
+    is where the tools over resources get them from, None: there are no servers; `time` gives the
+    seconds since 1970.
 
     Raises `LocalError` for a name that is none; `rules.in_tree` has all of them.
     """
@@ -35,6 +38,8 @@ def in_tree(
     for name in names:
         if name in _OVER_RESOURCES:
             made.append(_OVER_RESOURCES[name](resources))
+        elif name == "append_note":
+            made.append(_append_note(time))
         elif name in _MAKERS:
             made.append(_MAKERS[name](environ))
         else:
@@ -108,6 +113,54 @@ def _web_fetch(environ: _Environ) -> Tool:
     return WebFetch()
 
 
+def _append_note(time: Callable[[], float]) -> Tool:
+    from lockgate.builtin.notes.append import AppendNote
+
+    return AppendNote(time)
+
+
+def _read_notes(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.notes.read import ReadNotes
+
+    return ReadNotes()
+
+
+def _knowledge_search(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.knowledge.search import KnowledgeSearch
+
+    return KnowledgeSearch()
+
+
+def _knowledge_add(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.knowledge.add import KnowledgeAdd
+
+    return KnowledgeAdd()
+
+
+def _knowledge_replace(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.knowledge.replace import KnowledgeReplace
+
+    return KnowledgeReplace()
+
+
+def _knowledge_remove(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.knowledge.remove import KnowledgeRemove
+
+    return KnowledgeRemove()
+
+
+def _todo(environ: _Environ) -> Tool:
+    del environ
+    from lockgate.builtin.todo.todo import Todo
+
+    return Todo()
+
+
 def _list_resources(source: ResourceSource | None) -> Tool:
     from lockgate.builtin.resources.listing import ListResources
 
@@ -128,9 +181,18 @@ _MAKERS: Final[Mapping[str, Callable[[_Environ], Tool]]] = {
     "Edit": _edit,
     "Bash": _bash,
     "WebFetch": _web_fetch,
+    "read_notes": _read_notes,
+    "knowledge_search": _knowledge_search,
+    "knowledge_add": _knowledge_add,
+    "knowledge_replace": _knowledge_replace,
+    "knowledge_remove": _knowledge_remove,
+    "todo": _todo,
 }
 
 _OVER_RESOURCES: Final[Mapping[str, Callable[[ResourceSource | None], Tool]]] = {
     "ListResources": _list_resources,
     "ReadResource": _read_resource,
 }
+
+NAMES: Final[tuple[str, ...]] = ("append_note", *_MAKERS, *_OVER_RESOURCES)
+"""All that are made here. Tools that start executions of their own come with the agent."""

@@ -44,6 +44,10 @@ class Environment(msgspec.Struct, frozen=True):
     """Real paths of the configuration in force: what writes there is always asked about (B-13)."""
     home: Path | None = None
     """What `~` stands for in a path; None: nothing does."""
+    notes: Path | None = None
+    """The file of notes; None: none are kept."""
+    knowledge: Path | None = None
+    """The database of what is kept to be searched; None: nothing is."""
     server_dirs: Mapping[str, Path] = MappingProxyType({})
     """By server, the directory that its relative paths start from; of others it is not known."""
 

@@ -49,6 +49,15 @@ class Stop:
         if self._event.is_set():
             raise Stopped
 
+    def wait(self, seconds: float) -> None:
+        """Let `seconds` pass, or less if it is set meanwhile."""
+        self._event.wait(seconds)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._event.is_set()
+
 
 def bound(context: ToolContext, seconds: float = SECONDS) -> float:
     """The loop time by which work has to be done: the caller's deadline, if that is sooner."""
@@ -66,7 +75,7 @@ async def in_pool(
     """
     threads = context.execution.environment.threads
     if threads is None:
-        raise LocalError("file tools need a pool of threads, and this execution has none")
+        raise LocalError("this tool needs a pool of threads, and this execution has none")
     stop = Stop()
     limit = asyncio.timeout_at(bound(context))
     try:

@@ -1,0 +1,1 @@
+"""What an agent keeps for later runs: documents under ids, found by their words."""

@@ -1,0 +1,1 @@
+"""The list of steps that an agent works through."""
