@@ -18,6 +18,7 @@ from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.agent.session import Session
+from lockgate.agent.session_hooks import SessionHooks
 from lockgate.agent.turn import Turn
 from lockgate.agent.underway import Standing
 from lockgate.calls.call import Suspended
@@ -56,6 +57,9 @@ class Agent:
         self._session = Session(journal)
         self._scope = runtime.begin_session(session_id)
         self._scope.own("transcript", self._session.close)
+        self._hooks = SessionHooks(
+            runtime.occasions, self._scope, plan, resumed=self._session.resumed
+        )
         self._executor = Executor(
             plan.model,
             runtime.invoker,
@@ -120,7 +124,7 @@ class Agent:
                 budget=turn.budget,
             )
             with self._runtime.under_way.begun(standing):
-                result = await self._executor.run(turn, self._session.transcript)
+                result = await self._hooks.run(turn, self._session.transcript, self._run)
             self._session.turn_ended(result)
             return result
 
@@ -159,6 +163,9 @@ class Agent:
             raise LocalError("this session is closed; make another agent")
         if self._busy:
             raise LocalError("this agent is busy with another turn; wait for it, or use another")
+
+    async def _run(self, turn: Turn) -> RunResult:
+        return await self._executor.run(turn, self._session.transcript)
 
     @contextmanager
     def _under_way(self, interrupt: InterruptToken | None) -> Generator[InterruptToken]:

@@ -27,6 +27,9 @@ class RunStatus(enum.Enum):
     """Calls wait for an answer that will come elsewhere; `waiting` holds their tickets."""
     MODEL_FAILED = "model_failed"
     """The model could not be reached or did not reply; `reason` is the fault."""
+    DENIED = "denied"
+    """A hook denied the turn before it began: `reason` is `hook`, `detail` says which and why. The
+    model was asked nothing, and nothing was added to the transcript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,12 @@ class RunResult:
         """Whether the model gave its answer."""
         return self.status is RunStatus.ANSWERED
 
+    @property
+    def note(self) -> str:
+        """Why there is no answer, in brackets; empty if there is one."""
+        return "" if self.answered else f"[no answer: {self.detail or self.reason}]"
+
     def __str__(self) -> str:
         if self.answered:
             return self.text
-        note = f"[no answer: {self.detail or self.reason}]"
-        return f"{self.text}\n{note}" if self.text else note
+        return f"{self.text}\n{self.note}" if self.text else self.note
