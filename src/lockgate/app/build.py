@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import time as clock
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,19 +17,17 @@ from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
-from lockgate.app.asking import Answerers, GivenServices, services_of
+from lockgate.app.asking import GivenServices, services_of
 from lockgate.app.children import child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
 from lockgate.app.models import late_model, model_book
+from lockgate.app.people import answerers_of, approvers_of, has_terminal
 from lockgate.app.places import make_environment
 from lockgate.app.servers import demand, make_manager, warn
+from lockgate.app.surroundings import Surroundings
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
-from lockgate.bridges.queue import QueueApprover
-from lockgate.bridges.reception import Reception
-from lockgate.bridges.tty import open_terminal
-from lockgate.bridges.voice import Voice
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
@@ -40,19 +36,14 @@ from lockgate.hooks.hook import Hook
 from lockgate.hooks.registry import Hooks
 from lockgate.mcp.client.inbound import Listener
 from lockgate.mcp.host.manager import Manager
-from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.host.tracing import CallTracing
-from lockgate.mcp.transport.base import Transport
 from lockgate.policy.approval import Approver
-from lockgate.process.environment import child_environment
-from lockgate.process.program import Program
-from lockgate.settings.config import ApproverName, ApproverProgram, ApproverSettings, Config
+from lockgate.settings.config import Config
 from lockgate.settings.layers import locate
 from lockgate.settings.loading import load
 from lockgate.stores.audit import AuditLog, Keeping, kept_key
 from lockgate.stores.grants import SqliteGrants
 from lockgate.stores.intents import SqliteUnknowns
-from lockgate.stores.samplings import SqliteSamplings
 from lockgate.stores.state import StateDatabase, open_state
 from lockgate.stores.tickets import SqliteTickets
 from lockgate.tools.registry import Registry
@@ -64,21 +55,6 @@ if TYPE_CHECKING:  # an extra: a program without it never hands in a tracer
     from lockgate.app.sessions import SessionKeeper
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a gate takes from its process, so that a test can give it another."""
-
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
-    cwd: Path = field(default_factory=Path.cwd)
-    time: Callable[[], float] = clock.time
-    monotonic: Callable[[], float] = clock.monotonic
-    connect: Callable[[ServerSettings], Transport] | None = None
-    """How a server is reached; None: by its endpoint."""
-    voice: Voice = field(default_factory=Voice)
-    """Who has the floor on the program's terminal: what is said with it waits while a person is
-    asked."""
 
 
 @asynccontextmanager
@@ -128,7 +104,7 @@ async def open(
     config = _config(source, around).with_skills(skills)
     identity = _identity(name)
     if attended is None:
-        attended = approvers is not None or _has_terminal()
+        attended = approvers is not None or has_terminal()
     state_dir = config.state_dir or locate(around.cwd, around.environ).state_dir
     registry = Registry()
     async with Ownership() as made:
@@ -158,7 +134,7 @@ async def open(
         answered_by = services_of(
             config,
             services,
-            _answerers(config, around, attended, approvers, audit, state),
+            answerers_of(config, around, attended, approvers, audit, state),
             lambda name: late_model(name, around.environ, models),
         )
         threads = WorkerThreads()
@@ -200,8 +176,8 @@ async def open(
         invoker = Invoker(
             rules=config.rules,
             exempt=config.approvals.exempt_at_or_below,
-            attended=_approvers(config.approvals.attended, approvers, config, around),
-            unattended=_approvers(
+            attended=approvers_of(config.approvals.attended, approvers, config, around),
+            unattended=approvers_of(
                 config.approvals.unattended, unattended_approvers, config, around
             ),
             ledger=witness,
@@ -237,7 +213,7 @@ async def open(
             keeper=lambda: _keeper(identity, state, state_dir, config, around),
             entry=entry,
             report=report,
-            )
+        )
         runtime = AgentRuntime(
             id=identity,
             registry=registry,
@@ -299,80 +275,6 @@ def _key(path: Path) -> bytes:
         what = f"a key of the records can not be kept: {error.strerror or type(error).__name__}"
         hint = "it needs a directory that this user may write to"
         raise ConfigError(Problem(what, file=path, hint=hint)) from error
-
-
-def _approvers(
-    configured: Sequence[ApproverSettings],
-    given: Sequence[Approver] | None,
-    config: Config,
-    around: Surroundings,
-) -> Sequence[Approver]:
-    if given is not None:
-        return tuple(given)
-
-    def terminal() -> Approver:
-        # Late, as all that only some gates ask with.
-        from lockgate.bridges.terminal import TerminalApprover
-
-        return TerminalApprover(voice=around.voice)
-
-    makers: dict[ApproverName, Callable[[], Approver]] = {
-        "terminal": terminal,
-        "queue": QueueApprover,
-    }
-
-    def made(settings: ApproverSettings) -> Approver:
-        if not isinstance(settings, ApproverProgram):
-            return makers[settings]()
-        from lockgate.bridges.command import CommandApprover
-
-        command, *arguments = settings.command
-        environment = child_environment(around.environ, {})
-        where = config.project_dir or around.cwd
-        program = Program("approver", command, tuple(arguments), environment, where)
-        return CommandApprover(program)
-
-    return tuple(made(settings) for settings in configured)
-
-
-def _answerers(
-    config: Config,
-    around: Surroundings,
-    attended: bool,
-    approvers: Sequence[Approver] | None,
-    audit: AuditLog,
-    state: StateDatabase,
-) -> Answerers:
-    """Who answers servers. On the terminal are asked those whom the gate asks there."""
-    settings, environ = config.approvals, around.environ
-    on_terminal = attended and approvers is None and "terminal" in settings.attended
-    reception = Reception(
-        audit,
-        time=around.time,
-        monotonic=around.monotonic,
-        within=settings.answer_within,
-        tell=around.voice.say if on_terminal else _log.warning,
-        sampled=SqliteSamplings(state).too_often,
-    )
-    if not on_terminal:
-        return Answerers(attended, reception, settings.answer_within)
-    from lockgate.bridges.browser import has_browser, open_browser
-    from lockgate.bridges.elicitation import TerminalElicitation
-    from lockgate.bridges.sampling import TerminalConsent
-
-    elicit = TerminalElicitation(
-        around.voice, browse=open_browser if has_browser(environ) else None
-    )
-    consent = TerminalConsent(around.voice)
-    return Answerers(attended, reception, settings.answer_within, elicit, consent)
-
-
-def _has_terminal() -> bool:
-    terminal = open_terminal()
-    if terminal is None:
-        return False
-    terminal.close()
-    return True
 
 
 def _closing(close: Callable[[], None]) -> Callable[[], Awaitable[None]]:
