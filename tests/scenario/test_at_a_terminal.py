@@ -63,8 +63,7 @@ def test_each_line_of_a_turn_says_which_call_it_is_about(
     shown = start("run", "go").end()
     for number in (1, 2, 3):
         assert f"* [{number}] mcp__s__read(" in shown
-        assert f"  [{number}] runs: " in shown
-        assert f"  [{number}] mcp__s__read -> " in shown
+        assert f"  [{number}] mcp__s__read -> ran" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

@@ -11,6 +11,7 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Final
 
 _MAX_KEPT: Final = 1_000
@@ -20,14 +21,27 @@ _MAX_KEPT: Final = 1_000
 class Voice:
     """The floor of one terminal: `say` lines on it, or hold it and ask. Used on one loop."""
 
-    def __init__(self, write: Callable[[str], None] | None = None) -> None:
-        """`write` is given one or more lines without the last line feed and returns at once; by
-        default they go to standard error."""
+    def __init__(
+        self,
+        write: Callable[[str], None] | None = None,
+        flow: Callable[[str], None] | None = None,
+    ) -> None:
+        """`write` is given one or more lines without the last line feed, `flow` any part of a
+        running text; both return at once. By default lines go to standard error, and a running
+        text to standard output."""
         self._write = write or _on_standard_error
+        self._flow = flow or _on_standard_output
         self._floor = asyncio.Lock()
         self._asked = False
-        self._kept: list[str] = []
+        self._in_line = False
+        """Whether a running text has begun a line and not ended it."""
+        self._kept: list[_Kept] = []
         self._lost = 0
+
+    @property
+    def asked(self) -> bool:
+        """Whether a question is open."""
+        return self._asked
 
     def say(self, text: str) -> None:
         """Say `text`: now, or after the question that is open.
@@ -36,16 +50,31 @@ class Voice:
         question the first 1000 are kept.
         """
         if not self._asked:
+            self._end_line()
             self._write(text)
         elif len(self._kept) < _MAX_KEPT:
-            self._kept.append(text)
+            self._kept.append(_Kept(text, flows=False))
         else:
             self._lost += 1
+
+    def go_on(self, text: str) -> None:
+        """Write on with a running text, such as one that is being written: now, or after the
+        question that is open. What is said in between begins a line of its own."""
+        if not text:
+            return
+        if not self._asked:
+            self._flow(text)
+            self._in_line = not text.endswith("\n")
+        elif self._kept and self._kept[-1].flows:
+            self._kept[-1].text += text
+        else:
+            self._kept.append(_Kept(text, flows=True))
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
         """Hold the floor; questions wait for each other. What was kept is said at the end."""
         async with self._floor:
+            self._end_line()
             self._asked = True
             try:
                 yield
@@ -53,17 +82,36 @@ class Voice:
                 self._asked = False
                 self._say_kept()
 
+    def _end_line(self) -> None:
+        if self._in_line:
+            self._in_line = False
+            self._flow("\n")
+
     def _say_kept(self) -> None:
         kept, self._kept = self._kept, []
         lost, self._lost = self._lost, 0
         if lost:
-            kept.append(f"... and {lost} more that were not kept")
+            kept.append(_Kept(f"... and {lost} more that were not kept", flows=False))
         with suppress(OSError, ValueError):  # nobody hears it any more: the answer counts still
-            for text in kept:
-                self._write(text)
+            for each in kept:
+                (self.go_on if each.flows else self.say)(each.text)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What was said while somebody was asked."""
+
+    text: str
+    flows: bool
 
 
 def _on_standard_error(text: str) -> None:
     if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] - None where it is closed
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+
+def _on_standard_output(text: str) -> None:
+    if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - as above
+        sys.stdout.write(text)
+        sys.stdout.flush()

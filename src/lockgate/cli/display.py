@@ -1,4 +1,4 @@
-"""What happens in a turn, as lines for a person: each call under its number."""
+"""What happens in a turn, for a person: what the model says, and each call under its number."""
 
 from __future__ import annotations
 
@@ -6,99 +6,240 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lockgate.agent.events import (
+    CallAwaited,
     CallDecided,
     CallFinished,
     CallProgress,
     CallStarted,
+    ChildEvent,
     Event,
+    ModelText,
+    ModelWrites,
+    TurnFinished,
+    TurnStarted,
 )
+from lockgate.agent.model import Usage
 from lockgate.bridges.arguments import value_text
-from lockgate.calls.call import Suspended
+from lockgate.bridges.voice import Voice
 from lockgate.calls.records import DecisionRecord
+from lockgate.cli.call_line import came_of_it, cut, lasted
+from lockgate.cli.going_on import GoingOn
 from lockgate.cli.progress import ProgressLines
-from lockgate.showing import folded, visible
-from lockgate.tools.result import ToolResult
+from lockgate.cli.writing import Writing
+from lockgate.showing import folded, visible, visible_lines
 from lockgate.traits import SideEffectLevel
 
-SHOWN: Final = 200
-"""Characters of a name, an argument or a result that are shown."""
 _ALL_SHOWN: Final = 1_000
 """Characters that are shown of all the arguments of a call."""
 _MIN_COLUMNS: Final = 24
+_MODEL: Final = "the model"
+_BEGUN_ANEW: Final = "[the model began its reply anew]"
+_BROKEN_OFF: Final = "[broken off here; nothing of this reply is kept]"
 
 
 class Display:
-    """A turn's sink: says a line for each call that starts, is decided and has ended.
+    """A turn's sink: a line for each call that starts, and one that says what came of it.
 
     Calls run at the same time, and several may be equal: the number in front tells whose line it
-    is. Everything of a stranger is on the line of its call, made visible, and cut.
+    is. Everything of a stranger is on the line of its call, made visible, and cut. What the model
+    says appears as it is written (`flows`), or else before the calls that it asks for; then the
+    answer, which asks for none, is not shown here.
     """
 
-    def __init__(self, say: Callable[[str], None], columns: Callable[[], int | None]) -> None:
-        """`columns` is how wide lines may be at the moment; None leaves them whole."""
-        self._say = say
+    def __init__(
+        self,
+        voice: Voice,
+        columns: Callable[[], int | None],
+        *,
+        flows: bool = False,
+        patient: bool = True,
+    ) -> None:
+        """`columns` is how wide lines may be at the moment; None leaves them whole: nobody looks.
+        Unless `patient`, what takes its time is told where somebody does; needs a running loop."""
+        self._voice = voice
         self._columns = columns
+        self._flows = flows
+        self._patient = patient
         self._numbers: dict[str, int] = {}
-        self._sent: dict[str, str] = {}
+        self._decisions: dict[str, DecisionRecord] = {}
         self._progress: dict[str, ProgressLines] = {}
+        self._tools: dict[str, str] = {}
+        """Of the calls that are under way."""
+        self._depths: dict[str, int] = {}
+        self._writing: Writing | None = None
+        self._unsaid: dict[tuple[str, ...], str] = {}
+        """What was said last, until it shows whether calls follow; by the child that said it."""
+        self._going_on = GoingOn(self._still)
 
     def __call__(self, event: Event) -> None:
-        """Take note of an event. The answer is not shown here: it goes to standard output."""
+        """Take note of an event."""
+        self._take(event, ())
+
+    def close(self) -> None:
+        """Nothing is shown any more of what is still under way."""
+        self._going_on.close()
+
+    def broken_off(self) -> None:
+        """Say what has no result where the turn ends without giving it one: a reply that was being
+        written, and mutating calls."""
+        self._end_writing()
+        for call, record in self._decisions.items():
+            if record.decision == "run" and record.level != SideEffectLevel.READ_ONLY.value:
+                what = "was sent, and there is no answer: it may have taken effect"
+                self._line(
+                    " ", call, f"{cut(visible(record.tool))} {what}; look before it is made again"
+                )
+
+    def _take(self, event: Event, path: tuple[str, ...]) -> None:
         match event:
+            case ChildEvent():
+                self._take(event.event, (*path, event.agent))
+            case TurnStarted():
+                self._thinking(path)
+            case ModelWrites(text=text):
+                self._write(text, path)
+            case ModelText(text=text):
+                self._said(text, path)
             case CallStarted():
-                given = _given(event.arguments)
-                self._line("*", event.call_id, f"{_cut(visible(event.tool))}({given})")
+                self._started(event, path)
             case CallDecided(record=record):
-                if record.decision == "run" and record.level != SideEffectLevel.READ_ONLY.value:
-                    self._sent[record.call] = record.tool
-                self._line(" ", record.call, decided(record))
+                self._decisions[record.call] = record
+                self._numbers.setdefault(record.call, len(self._numbers) + 1)
+                if record.decision == "run":
+                    self._begin(record.call)
             case CallProgress():
+                self._going_on.end(event.call_id)
                 lines = self._progress.setdefault(event.call_id, ProgressLines(event.tool))
                 text = lines.line(event.progress, event.total, event.message)
                 if text is not None:
                     self._line(" ", event.call_id, text)
-            case CallFinished(result=Suspended(ticket=ticket)):
-                self._line(" ", event.call_id, f"waiting for an answer, ticket {ticket}")
-            case CallFinished(result=ToolResult() as result):
-                self._sent.pop(event.call_id, None)
-                word = f"{result.kind.value}: " if result.kind else ""
-                text = f"{_cut(visible(event.tool))} -> {word}{_cut(visible(result.text))}"
-                self._line(" ", event.call_id, text)
-            case _:
-                return
+            case CallAwaited():
+                name = cut(visible(event.tool))
+                told = f"{name} can not be broken off and is waited for; Ctrl+C leaves at once"
+                self._line(" ", event.call_id, told)
+            case CallFinished():
+                self._finished(event, path)
+            case TurnFinished():
+                self._over(event, path)
 
-    def broken_off(self) -> None:
-        """Say which mutating calls have no result, where the turn ends without giving them one."""
-        for call, tool in self._sent.items():
-            what = "was sent, and there is no answer: it may have taken effect"
-            self._line(" ", call, f"{_cut(visible(tool))} {what}; look before it is made again")
+    # ------------------------------------------------------------------ what is said
+
+    def _write(self, text: str, path: tuple[str, ...]) -> None:
+        if path or not self._flows:
+            return
+        self._going_on.end(_MODEL)
+        if self._writing is None:
+            self._writing = Writing()
+        self._voice.go_on(self._writing.more(text))
+
+    def _said(self, text: str, path: tuple[str, ...]) -> None:
+        if path or not self._flows:
+            self._unsaid[path] = text
+            return
+        self._going_on.end(_MODEL)
+        writing, self._writing = self._writing, None
+        if writing is None:
+            self._voice.go_on(f"{visible_lines(text)}\n")
+        elif writing.text != text:
+            self._voice.say(_BEGUN_ANEW)
+            self._voice.go_on(f"{visible_lines(text)}\n")
+        elif not text.endswith("\n"):
+            self._voice.go_on("\n")
+
+    def _say_unsaid(self, path: tuple[str, ...]) -> None:
+        text = self._unsaid.pop(path, "")
+        if path and text:
+            self._say(f"{_indent(path)}{_who(path)} says: ", cut(visible(text.strip())))
+        elif text.strip():
+            self._voice.say(visible_lines(text.rstrip("\n")) if self._columns() else text)
+
+    def _end_writing(self) -> None:
+        if self._writing is not None:
+            self._writing = None
+            self._voice.say(_BROKEN_OFF)
+
+    # ------------------------------------------------------------------ calls
+
+    def _started(self, event: CallStarted, path: tuple[str, ...]) -> None:
+        self._going_on.end(_MODEL)
+        self._say_unsaid(path)
+        self._tools[event.call_id] = event.tool
+        self._depths[event.call_id] = len(path)
+        name = cut(visible(event.tool))
+        who = f"{_who(path)}: " if path else ""
+        self._line("*", event.call_id, f"{who}{name}({_given(event.arguments)})")
+
+    def _finished(self, event: CallFinished, path: tuple[str, ...]) -> None:
+        call = event.call_id
+        self._going_on.end(call)
+        self._say_unsaid(path)
+        self._progress.pop(call, None)
+        self._depths.setdefault(call, len(path))
+        record = self._decisions.pop(call, None)
+        self._line(" ", call, came_of_it(event, record))
+        self._tools.pop(call, None)
+        if not self._tools:
+            self._thinking(path)
+
+    def _over(self, event: TurnFinished, path: tuple[str, ...]) -> None:
+        self._unsaid.pop(path, None)
+        if path:
+            return
+        self._going_on.close()
+        self._end_writing()
+        if self._columns() is not None and event.usage != Usage():
+            self._say("  ", _cost(event.usage))
+
+    # ------------------------------------------------------------------ what goes on
+
+    def _thinking(self, path: tuple[str, ...]) -> None:
+        if not path:
+            self._begin(_MODEL)
+
+    def _begin(self, key: str) -> None:
+        if self._columns() is not None and not self._patient:
+            self._going_on.begin(key)
+
+    def _still(self, key: str, seconds: float) -> None:
+        if self._voice.asked:
+            return  # it would be told after the answer, when it is no news any more
+        if key == _MODEL:
+            self._say("  ", f"... the model has been thinking for {lasted(seconds)}")
+        else:
+            name = cut(visible(self._tools.get(key, "")))
+            self._line(" ", key, f"{name} has been running for {lasted(seconds)} ...")
+
+    # ------------------------------------------------------------------ lines
 
     def _line(self, mark: str, call: str, text: str) -> None:
         number = self._numbers.setdefault(call, len(self._numbers) + 1)
-        first = f"{mark} [{number}] "
+        inner = "  " * self._depths.get(call, 0)
+        self._say(f"{inner}{mark} [{number}] ", text)
+
+    def _say(self, first: str, text: str) -> None:
         columns = self._columns()
         if columns is not None:
             width = max(columns, _MIN_COLUMNS)
-            lines = folded(text, width, first, " " * len(first))
-            self._say("\n".join(line.rstrip() for line in lines))
+            margin = " " * min(len(first), width // 2)
+            lines = folded(text, width, first[: width // 2], margin)
+            self._voice.say("\n".join(line.rstrip() for line in lines))
         else:
-            self._say(first + text)
+            self._voice.say(first + text)
 
 
-def decided(record: DecisionRecord) -> str:
-    """One line about a decision: what, by whom, why."""
-    words = {"run": "runs", "refuse": "refused", "suspend": "waits"}
-    why = "; ".join(visible(reason.text) for reason in record.reasons)
-    by = ""
-    if record.approver is not None:
-        by = f" ({'yes' if record.approved else 'no'} by {visible(record.approver)})"
-    return f"{words[record.decision]}{by}: {why}"
+def _who(path: tuple[str, ...]) -> str:
+    return cut(visible(path[-1]))
+
+
+def _indent(path: tuple[str, ...]) -> str:
+    return "  " * len(path)
+
+
+def _cost(usage: Usage) -> str:
+    cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
+    return f"{usage.input:,} tokens read{cached}, {usage.output:,} written"
 
 
 def _given(arguments: Mapping[str, Any]) -> str:
-    shown = (f"{_cut(visible(k))}={_cut(value_text(v, under=k))}" for k, v in arguments.items())
-    return _cut(", ".join(shown), _ALL_SHOWN)
-
-
-def _cut(text: str, shown: int = SHOWN) -> str:
-    return text if len(text) <= shown else f"{text[:shown]} ... ({len(text)} characters)"
+    shown = (f"{cut(visible(k))}={cut(value_text(v, under=k))}" for k, v in arguments.items())
+    return cut(", ".join(shown), _ALL_SHOWN)

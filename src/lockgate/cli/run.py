@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json: bool) -> int:
     """One turn of an agent with PROMPT; without it, a conversation.
 
-    Each call is shown with what was decided about it and what came of it, on standard error; the
-    answer goes to standard output. Ctrl+C ends the turn; a second one the program. In a
-    conversation the line /reconnect [SERVER] has servers that are not there connected anew.
+    Each call is shown with what was decided about it, who answered, how long it took and what came
+    of it, on standard error. The answer goes to standard output: into a pipe or a file once it is
+    whole, and alone; on a terminal you see what the model says as it writes. Ctrl+C ends the turn,
+    and a reply that is not whole is not kept; a second one ends the program. In a conversation the
+    line /reconnect [SERVER] has servers that are not there connected anew.
 
     \b
     Examples:
@@ -81,20 +83,22 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
 
 
 def _told(result: RunResult, as_json: bool) -> int:
-    """Print the answer and give the exit code of the turn."""
+    """Print the answer, unless it was seen as it was written; the exit code of the turn."""
     from lockgate.agent.run import RunStatus
     from lockgate.cli.exit import Exit
     from lockgate.cli.output import echo_text
-    from lockgate.cli.turn import turn_data
+    from lockgate.cli.turn import turn_data, written_on
 
     if as_json:
         print_json(turn_data(result))
-    else:
+    elif not written_on():
         echo_text(str(result), err=not result.answered)
+    elif not result.answered:
+        echo_text(result.note, err=True)
     match result.status:
         case RunStatus.ANSWERED:
             return Exit.DONE
-        case RunStatus.SUSPENDED:
+        case RunStatus.SUSPENDED | RunStatus.DENIED:
             return Exit.REFUSED
         case RunStatus.INTERRUPTED:
             return Exit.INTERRUPTED

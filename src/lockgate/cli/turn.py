@@ -12,7 +12,7 @@ from lockgate.agent.run import RunResult
 from lockgate.bridges.voice import Voice
 from lockgate.calls.call import Suspended
 from lockgate.cli.display import Display
-from lockgate.cli.output import error_columns
+from lockgate.cli.output import error_columns, on_terminal
 from lockgate.cli.results import result_data
 from lockgate.tools.context import InterruptToken
 
@@ -21,7 +21,8 @@ async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> Ru
     """Run one turn. The first Ctrl+C interrupts it, the second ends the program.
 
     `voice` is the one that questions are asked with: what is shown waits for their answers. `show`
-    shows the calls; programs read the result.
+    shows the calls, and what the model says while it is written where standard output is a
+    terminal (`written_on`); programs read the result.
     """
     token = InterruptToken()
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
@@ -33,7 +34,7 @@ async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> Ru
         voice.say("\ninterrupting; once more to leave")
         token.interrupt()
 
-    display = Display(voice.say, error_columns)
+    display = Display(voice, error_columns, flows=show and written_on(), patient=False)
     loop.add_signal_handler(signal.SIGINT, pressed)
     try:
         return await agent.run(prompt, interrupt=token, sink=display if show else ignore)
@@ -43,17 +44,29 @@ async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> Ru
             raise KeyboardInterrupt from None
         raise
     finally:
+        display.close()
         loop.remove_signal_handler(signal.SIGINT)
 
 
+def written_on() -> bool:
+    """Whether a person sees what the model writes on standard output as it comes.
+
+    Into a pipe or a file goes the answer alone, once it is whole.
+    """
+    return on_terminal()
+
+
 def turn_data(result: RunResult) -> dict[str, Any]:
-    """One JSON object: the answer, the status, and every call with its decision and result."""
+    """One JSON object: the answer, the status, what it cost, and every call with its decision and
+    result."""
+    usage = result.usage
     return {
         "text": result.text,
         "status": result.status.value,
         "reason": result.reason,
         "execution": result.execution_id,
         "tokens": result.tokens,
+        "usage": {"input": usage.input, "output": usage.output, "cached": usage.cached},
         "calls": [
             {
                 "id": made.id,

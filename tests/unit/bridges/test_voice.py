@@ -65,3 +65,28 @@ async def test_by_default_it_is_standard_error(capsys: pytest.CaptureFixture[str
     """Where a program's own lines go."""
     Voice().say("hello")
     assert capsys.readouterr().err == "hello\n"
+
+
+async def test_a_running_text_and_lines_share_no_line() -> None:
+    """A line that is said in the middle begins its own, and the text goes on after it; during a
+    question the text waits as lines do, and its order with them stays."""
+    heard: list[str] = []
+    voice = Voice(lambda text: heard.append(f"{text}\n"), heard.append)
+    voice.go_on("one ")
+    voice.go_on("")
+    voice.go_on("two")
+    voice.say("line")
+    voice.go_on("three\n")
+    voice.say("line")
+    voice.go_on("four")
+    async with voice.asking():
+        assert voice.asked
+        before = "".join(heard)
+        voice.go_on(" fi")
+        voice.go_on("ve")
+        voice.say("kept")
+        voice.go_on("six")
+        assert "".join(heard) == before
+    assert not voice.asked
+    assert before == "one two\nline\nthree\nline\nfour\n"
+    assert "".join(heard) == f"{before} five\nkept\nsix"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,28 +10,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.agent.events import (
+    CallAwaited,
     CallDecided,
     CallFinished,
     CallProgress,
     CallStarted,
+    ChildEvent,
     Event,
     ModelText,
+    ModelWrites,
+    TurnFinished,
+    TurnStarted,
 )
+from lockgate.agent.model import Usage
+from lockgate.agent.run import RunStatus
+from lockgate.bridges.voice import Voice
 from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord, ReasonRecord
 from lockgate.cli.display import Display
+from lockgate.cli.going_on import AFTER, GoingOn
+from lockgate.cli.writing import Writing
 from lockgate.content import Text
-from lockgate.showing import visible, width_of
+from lockgate.showing import visible, visible_lines, width_of
 from lockgate.tools.result import ErrorKind, ToolResult
 
 
-def shown(*events: Event, columns: int | None = None) -> list[str]:
-    """The lines that these events are told in."""
+def shown(*events: Event, columns: int | None = None, flows: bool = False) -> list[str]:
+    """The lines that these events are told in; of a running text the lines it makes."""
     said: list[str] = []
-    display = Display(said.append, lambda: columns)
+    voice = Voice(lambda text: said.append(f"{text}\n"), said.append)
+    display = Display(voice, lambda: columns, flows=flows)
     for event in events:
         display(event)
-    return "\n".join(said).split("\n") if said else []
+    return "".join(said).removesuffix("\n").split("\n") if said else []
 
 
 def ok(text: str) -> ToolResult:
@@ -52,19 +64,68 @@ def test_equal_calls_are_told_apart() -> None:
         CallStarted("b", "t", {"n": 1}),
         decision("b"),
         decision("a", "refuse", approver="terminal", approved=False),
-        CallFinished("b", "t", ok("fine")),
+        CallFinished("b", "t", ok("fine"), 0.31),
         CallFinished("z", "t", ToolResult.error(ErrorKind.SKIPPED, "not run")),
-        CallFinished("a", "t", Suspended("ticket-1", "t", 0.0)),
+        CallFinished("a", "t", ToolResult.error(ErrorKind.NOT_APPROVED, "no", reason="said_no")),
         ModelText("goes to standard output"),
     ) == [
         "* [1] t(n=1)",
         "* [2] t(n=1)",
-        "  [2] runs: because",
-        "  [1] refused (no by terminal): because",
-        "  [2] t -> fine",
-        "  [3] t -> skipped: not run",
-        "  [1] waiting for an answer, ticket ticket-1",
+        "  [2] t -> ran, 0.3 s: fine",
+        "  [3] t -> was not made, skipped: not run",
+        "  [1] t -> refused, no by terminal, not approved: no",
     ]
+
+
+LOST = ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, "lost")
+
+
+@pytest.mark.parametrize(
+    ("what", "changes", "result", "seconds", "fate", "told"),
+    [
+        ("run", {}, ok("a"), 0.0, "answered", "ran: a"),
+        (
+            "run",
+            {"approver": "rule", "approved": True},
+            ok("a"),
+            12.3,
+            None,
+            "ran, yes by rule, 12 s: a",
+        ),
+        ("run", {}, ok("a\nb\nc\n"), 125.0, None, "ran, 2 min 5 s: a (and 2 more lines)"),
+        ("run", {}, LOST, 1.0, "unknown", "ran, 1 s, outcome unknown: lost"),
+        (
+            "run",
+            {},
+            ToolResult.error(ErrorKind.NOT_CONNECTED, "gone\naway"),
+            0.0,
+            "not_sent",
+            "ran, not connected, nothing was sent: gone\\naway",
+        ),
+        (
+            "run",
+            {},
+            ToolResult.error(ErrorKind.TOOL_ERROR, "odd"),
+            0.0,
+            "unknown",
+            "ran, tool error, its fate is unknown: odd",
+        ),
+        (
+            "suspend",
+            {},
+            Suspended("t-1", "t", 0.0),
+            0.0,
+            None,
+            "waits: an answer will come elsewhere, t-1",
+        ),
+    ],
+)
+def test_what_came_of_a_call_is_one_line(
+    what: str, changes: Any, result: Any, seconds: float, fate: str | None, told: str
+) -> None:
+    """What was decided, who answered, how long it took, its fate, and what it said."""
+    lines = shown(decision("a", what, **changes), CallFinished("a", "t", result, seconds, fate))
+    assert lines == [f"  [1] t -> {told}"]
 
 
 def test_secrets_are_masked_at_any_depth() -> None:
@@ -83,7 +144,7 @@ def test_what_is_long_is_cut_and_counted() -> None:
     assert f"{'t' * 200} ... (300 characters)(k0=" in started
     assert len(started) < 1_500
     (finished,) = shown(CallFinished("a", "t", ok("x y " * 1_000)))
-    assert finished.endswith(" ... (4000 characters)")
+    assert finished.endswith(" ... (3999 characters)")
     assert len(finished) < 300
 
 
@@ -118,13 +179,142 @@ def test_nothing_of_a_stranger_begins_a_line(
 def test_what_was_broken_off_is_told(what: str, level: str | None, told: bool) -> None:
     """A call that was sent, may have changed something, and has no result."""
     said: list[str] = []
-    display = Display(said.append, lambda: None)
+    display = Display(Voice(said.append), lambda: None)
     display(decision("a", what, level=level))
     display(decision("b", "run", level="mutating"))
     display(CallFinished("b", "t", ok("fine")))
     said.clear()
     display.broken_off()
     assert [line[:16] for line in said] == (["  [1] t was sent"] if told else [])
+
+
+def test_a_call_that_is_waited_for_is_named() -> None:
+    """Who has pressed Ctrl+C sees why the program does not end at once."""
+    (_, line) = shown(CallStarted("a", "t", {}), CallAwaited("a", "t"))
+    assert line.startswith("  [1] t can not be broken off and is waited for")
+
+
+# ------------------------------------------------------------------ what the model says
+
+
+def test_text_is_shown_as_it_is_written_and_once() -> None:
+    """In order with the calls, each of which begins a line of its own."""
+    assert shown(
+        ModelWrites("I lo"),
+        ModelWrites("ok.\nNow"),
+        ModelText("I look.\nNow"),
+        CallStarted("a", "t", {}),
+        CallFinished("a", "t", ok("fine")),
+        ModelWrites("Done.\n"),
+        ModelText("Done.\n"),
+        TurnFinished(RunStatus.ANSWERED),
+        flows=True,
+    ) == ["I look.", "Now", "* [1] t()", "  [1] t -> ran: fine", "Done."]
+
+
+def test_a_reply_that_began_anew_is_shown_as_it_is() -> None:
+    """A provider that failed in the middle and was asked again: what counts is the whole."""
+    assert shown(ModelWrites("I th"), ModelText("No."), flows=True) == [
+        "I th",
+        "[the model began its reply anew]",
+        "No.",
+    ]
+    assert shown(ModelText("No."), flows=True) == ["No."]
+
+
+def test_a_reply_that_does_not_come_to_its_end_is_said_to_be_void() -> None:
+    """It was seen; nothing of it is kept."""
+    end = TurnFinished(RunStatus.INTERRUPTED, "interrupted")
+    void = "[broken off here; nothing of this reply is kept]"
+    assert shown(ModelWrites("I th"), end, flows=True) == ["I th", void]
+    assert shown(end, flows=True) == []
+
+
+def test_off_a_terminal_only_what_comes_before_calls_is_shown() -> None:
+    """The answer is printed by itself."""
+    assert shown(
+        ModelWrites("I look."),
+        ModelText("I look.\nNow"),
+        CallStarted("a", "t", {}),
+        CallFinished("a", "t", ok("fine")),
+        ModelText("Done."),
+        TurnFinished(RunStatus.ANSWERED, usage=Usage(5, 5)),
+    ) == ["I look.", "Now", "* [1] t()", "  [1] t -> ran: fine"]
+
+
+def test_what_it_cost_is_told_to_a_person() -> None:
+    """If the provider tells it."""
+    end = TurnFinished(RunStatus.ANSWERED, usage=Usage(1200, 30, 800))
+    assert shown(end, columns=80) == ["  1,200 tokens read (800 from the cache), 30 written"]
+    assert shown(TurnFinished(RunStatus.ANSWERED), columns=80) == []
+
+
+@given(st.lists(STRANGE), st.booleans())
+def test_pieces_are_shown_as_the_whole_would_be(pieces: list[str], crlf: bool) -> None:
+    """Wherever a provider cuts: what a terminal obeys or hides is an escape."""
+    pieces = [piece.replace("\n", "\r\n") for piece in pieces] if crlf else pieces
+    writing = Writing()
+    seen = "".join(writing.more(piece) for piece in pieces)
+    whole = "".join(pieces)
+    assert writing.text == whole
+    assert seen == visible_lines(whole) or whole.endswith("\r")
+
+
+# ------------------------------------------------------------------ children
+
+
+def test_what_a_child_does_is_nested_and_named() -> None:
+    """One numbering for all calls; its last words are the result of the call it works for."""
+
+    def child(event: Event, *names: str) -> ChildEvent:
+        inner = event if len(names) == 1 else child(event, *names[1:])
+        return ChildEvent(names[0], "a", inner)
+
+    assert shown(
+        CallStarted("a", "Task", {}),
+        child(TurnStarted("e", "m", ()), "scout"),
+        child(ModelWrites("I"), "scout"),
+        child(ModelText("I look.\nNow"), "scout"),
+        child(CallStarted("b", "look", {"n": 1}), "scout"),
+        child(CallStarted("c", "deep", {}), "scout", "diver"),
+        child(CallFinished("c", "deep", ok("deeper")), "scout", "diver"),
+        child(CallFinished("b", "look", ok("seen")), "scout"),
+        child(ModelText("All seen."), "scout"),
+        child(TurnFinished(RunStatus.ANSWERED), "scout"),
+        CallFinished("a", "Task", ok("All seen.")),
+        flows=True,
+    ) == [
+        "* [1] Task()",
+        "  scout says: I look.\\nNow",
+        "  * [2] scout: look(n=1)",
+        "    * [3] diver: deep()",
+        "      [3] deep -> ran: deeper",
+        "    [2] look -> ran: seen",
+        "  [1] Task -> ran: All seen.",
+    ]
+
+
+# ------------------------------------------------------------------ what takes its time
+
+
+async def test_what_goes_on_is_told_after_a_second() -> None:
+    """The model's thinking too; nothing of it is left when the turn is over."""
+    told: list[tuple[str, float]] = []
+    heard = asyncio.Event()
+
+    def tell(key: str, seconds: float) -> None:
+        told.append((key, seconds))
+        heard.set()
+
+    going = GoingOn(tell)
+    going.begin("a")
+    going.begin("b")
+    going.end("b")
+    going.end("nothing")
+    async with asyncio.timeout(10):
+        await heard.wait()
+    going.close()
+    assert told == [("a", AFTER[0])]
 
 
 def test_progress_is_a_line_for_each_further_tenth() -> None:
