@@ -24,6 +24,8 @@ ROADS: Mapping[tuple[str, str], Entries | str] = MappingProxyType(
     {
         ("agent/agent.py", "Agent.__init__"): HANDS_ON,
         ("agent/agent.py", "Agent._execution"): (Entry.AGENT, Entry.CLI),
+        ("agent/children.py", "Child.run"): HANDS_ON,
+        ("agent/children.py", "Children._standing"): (Entry.SUBAGENT, Entry.SKILL),
         ("agent/own_call.py", "own_call"): (Entry.CLI,),
         ("agent/executor.py", "Executor.__init__"): HANDS_ON,
         ("agent/executor.py", "Executor.run"): HANDS_ON,

@@ -10,9 +10,11 @@ import pytest
 import lockgate
 from lockgate.agent.model import ModelReply, ToolCall
 from lockgate.agent.models.scripted import ScriptedModel
+from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.app.entries import Entry
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.testing.approver import ScriptedApprover
+from lockgate.testing.model import FakeModel
 from lockgate.testing.project import Project
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.script import ScriptedServer, tool
@@ -29,9 +31,17 @@ async def _by_agent(gate: lockgate.Gate) -> None:
     await gate.agent(model=ScriptedModel([wants, ModelReply("done")])).run("go")
 
 
+async def _by_sub_agent(gate: lockgate.Gate) -> None:
+    wants = ModelReply(calls=(ToolCall("1", DROP, {}),))
+    starts = ModelReply(calls=(ToolCall("2", "Task", {"agent": "helper", "prompt": "go"}),))
+    model = FakeModel([starts, wants, ModelReply("helped"), ModelReply("done")])
+    await gate.agent(model=model).run("go")
+
+
 IN_PROCESS: dict[Entry, Callable[[lockgate.Gate], Awaitable[None]]] = {
     Entry.API: _by_call,
     Entry.AGENT: _by_agent,
+    Entry.SUBAGENT: _by_sub_agent,
 }
 
 
@@ -44,7 +54,8 @@ async def test_each_entry_asks_and_a_no_is_a_no(tmp_path: Path, entry: Entry) ->
         servers=(ServerSettings("s", scripted.endpoint()),), state_dir=tmp_path / "state"
     )
     approver = ScriptedApprover([lockgate.Answer(False, "test")])
-    async with lockgate.open(config, approvers=[approver]) as gate:
+    helper = AgentDefinition("helper", "Helps.", "You help.")
+    async with lockgate.open(config, approvers=[approver], agents=[helper]) as gate:
         await IN_PROCESS[entry](gate)
     (question,) = approver.questions
     assert (question.tool, question.destructive) == (DROP, True)

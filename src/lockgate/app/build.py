@@ -14,11 +14,12 @@ from lockgate.agent.identity import agent_id
 from lockgate.agent.ownership import Ownership
 from lockgate.agent.runtime import AgentRuntime, new_id
 from lockgate.agent.skills.definition import SkillDefinition
+from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
 from lockgate.app.asking import GivenServices, services_of
-from lockgate.app.children import child_tools
+from lockgate.app.children import AGENT_TOOLS, child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
@@ -75,6 +76,7 @@ async def open(
     tracer: Tracer | None = None,
     hooks: Sequence[Hook] = (),
     skills: Iterable[SkillDefinition] = (),
+    agents: Iterable[AgentDefinition] = (),
     name: str = "main",
 ) -> AsyncGenerator[Gate]:
     """Open a gate: read the configuration, start its servers, rule on their tools.
@@ -90,7 +92,8 @@ async def open(
     `services` answer what servers ask in the middle of a call, by the server's name: a mapping, or
     a function of the name; without them a person is asked on the terminal, if they are there, and
     what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
-    `hooks` are the program's own, before those of the configuration, and `skills` beside its own.
+    `hooks` are the program's own, before those of the configuration; `skills` and `agents`, its own
+    skills and sub-agents, are there beside those of the configuration.
     `name`, or `name:discriminator`, is what the gate's runtime is called, also after a restart: a
     kept session goes on in a gate of the name that it was made by.
 
@@ -101,7 +104,7 @@ async def open(
     explained, and not called (B-05). Everything is closed on the way out.
     """
     around = surroundings or Surroundings()
-    config = _config(source, around).with_skills(skills)
+    config = _config(source, around).with_skills(skills).with_agents(agents)
     identity = _identity(name)
     if attended is None:
         attended = approvers is not None or has_terminal()
@@ -258,14 +261,15 @@ def _keeper(
 
 
 def _in_tree(config: Config, around: Surroundings, manager: Manager | None) -> tuple[Tool, ...]:
-    """The tools of ours that the configuration names."""
-    if not config.builtin:
+    """The tools of ours that the configuration names; see `child_tools` for some of them."""
+    names = [name for name in config.builtin if name not in AGENT_TOOLS]
+    if not names:
         return ()
     from lockgate.app.served import ServedResources
     from lockgate.builtin.catalogue import in_tree
 
     resources = None if manager is None else ServedResources(manager)
-    return in_tree(config.builtin, around.environ, resources=resources, time=around.time)
+    return in_tree(names, around.environ, resources=resources, time=around.time)
 
 
 def _key(path: Path) -> bytes:

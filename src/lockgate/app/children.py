@@ -1,9 +1,9 @@
-"""The tools of a gate that have executions of their own work: skills."""
+"""The tools of a gate that have executions of their own work: sub-agents and skills."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lockgate.agent.definitions.folders import by_name
 from lockgate.settings.config import Config
@@ -27,18 +27,35 @@ class ChildTools:
             self.children.serve(runtime)
 
 
+AGENT_TOOLS: Final = ("Task", "list_agents")
+"""Of the tools that `builtin` may name, those that are made here; with sub-agents that are defined
+they are there without being named."""
+
+
 def child_tools(config: Config) -> ChildTools:
     """The tools that a configuration gives reason for.
 
-    Raises `ConfigError` for two skills of one name.
+    Raises `ConfigError` for two skills, or two sub-agents, of one name.
     """
-    skills = by_name(config.agent.skills)
-    if not skills:
+    skills, agents = by_name(config.agent.skills), by_name(config.agent.agents)
+    named = [name for name in AGENT_TOOLS if agents or name in config.builtin]
+    if not skills and not named:
         return ChildTools()
     from lockgate.agent.children import Children
     from lockgate.agent.skills.forking import SkillForks
     from lockgate.agent.skills.tool import Skill
+    from lockgate.agent.subagents.background import Background
+    from lockgate.agent.subagents.listing import ListAgents
+    from lockgate.agent.subagents.task import Task
 
     children = Children(model=config.agent.model)
-    forks = SkillForks(children)
-    return ChildTools((Skill(skills, forked=forks, by_person=forks.by_person),), children)
+    background = Background(children)
+    made: list[Tool] = []
+    if "Task" in named:
+        made.append(Task(agents, children, background))
+    if "list_agents" in named:
+        made.append(ListAgents(agents, background))
+    if skills:
+        forks = SkillForks(children)
+        made.append(Skill(skills, forked=forks, by_person=forks.by_person))
+    return ChildTools(tuple(made), children)

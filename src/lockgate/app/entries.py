@@ -19,6 +19,8 @@ class Entry(enum.StrEnum):
     """`Gate.call` and `Gate.resume`."""
     CLI = "cli"
     """`lockgate call`."""
+    SUBAGENT = "subagent"
+    """A model's call in the execution of a sub-agent; its `agent` is the sub-agent's name."""
     SKILL = "skill"
     """A model's call in the execution of a skill; its `agent` is the skill's name."""
     APPROVALS = "approvals"

@@ -39,6 +39,7 @@ def make_environment(
     # SQLite keeps a file beside it for what is not written into it yet, and some more.
     barred += [knowledge.with_name(f"{knowledge.name}{end}") for end in _BESIDE]
     control = [*config.sources, *config.definitions]
+    control += [agent.path for agent in config.agent.agents if agent.path is not None]
     control += [skill.directory for skill in config.agent.skills if skill.directory is not None]
     if config.answers is not None:
         barred.append(config.answers.parent)

@@ -136,6 +136,13 @@ class Config:
     project_dir: Path | None = None
     """The directory relative paths and the file roots start from; None: the working directory."""
 
+    def with_agents(self, agents: Iterable[AgentDefinition]) -> Config:
+        """The same with a program's own sub-agents beside its own."""
+        more = tuple(agents)
+        if not more:
+            return self
+        return replace(self, agent=replace(self.agent, agents=(*self.agent.agents, *more)))
+
     def with_skills(self, skills: Iterable[SkillDefinition]) -> Config:
         """The same with a program's own `skills` beside its own."""
         more = tuple(skills)
