@@ -11,6 +11,7 @@ import lockgate
 from lockgate.agent.model import ModelReply, ToolCall
 from lockgate.agent.models.scripted import ScriptedModel
 from lockgate.agent.subagents.definition import AgentDefinition
+from lockgate.agent.skills.definition import SkillContext, SkillDefinition
 from lockgate.app.entries import Entry
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.testing.approver import ScriptedApprover
@@ -38,9 +39,19 @@ async def _by_sub_agent(gate: lockgate.Gate) -> None:
     await gate.agent(model=model).run("go")
 
 
+async def _by_skill(gate: lockgate.Gate) -> None:
+    wants = ModelReply(calls=(ToolCall("1", "Skill", {"skill": "dropping"}),))
+    drops = ModelReply(calls=(ToolCall("2", DROP, {}),))
+    model = ScriptedModel([wants, drops, ModelReply("said no"), ModelReply("done")])
+    await gate.agent(model=model).run("go")
+
+
+DROPPING = SkillDefinition("dropping", "Drops.", "Drop it.", context=SkillContext.FORK)
+
 IN_PROCESS: dict[Entry, Callable[[lockgate.Gate], Awaitable[None]]] = {
     Entry.API: _by_call,
     Entry.AGENT: _by_agent,
+    Entry.SKILL: _by_skill,
     Entry.SUBAGENT: _by_sub_agent,
 }
 
@@ -52,7 +63,7 @@ async def test_each_entry_asks_and_a_no_is_a_no(tmp_path: Path, entry: Entry) ->
     scripted = ScriptedServer(tools=(tool("drop"),), ledger=tmp_path / "ledger")
     config = lockgate.Config(
         servers=(ServerSettings("s", scripted.endpoint()),), state_dir=tmp_path / "state"
-    )
+    ).with_skills([DROPPING])
     approver = ScriptedApprover([lockgate.Answer(False, "test")])
     helper = AgentDefinition("helper", "Helps.", "You help.")
     async with lockgate.open(config, approvers=[approver], agents=[helper]) as gate:
