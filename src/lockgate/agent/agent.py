@@ -22,6 +22,7 @@ from lockgate.agent.session_hooks import SessionHooks
 from lockgate.agent.turn import Turn
 from lockgate.agent.underway import Standing
 from lockgate.calls.call import Suspended
+from lockgate.calls.waiting import Waiting
 from lockgate.errors import LocalError
 from lockgate.policy.ceiling import shown, whole
 from lockgate.rules.offers import bind_offer
@@ -77,6 +78,12 @@ class Agent:
     def resumed(self) -> bool:
         """Whether the session goes on from an earlier process."""
         return self._session.resumed
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """The calls of a kept session that wait for an answer which will come elsewhere, as they
+        are now; of those that have it the next turn tells the model."""
+        return tuple(call for call in self._session.waiting() if call.answered == "open")
 
     async def close(self) -> None:
         """End the session. Idempotent.

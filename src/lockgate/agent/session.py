@@ -54,6 +54,10 @@ class Session:
         self._journal.forget(told.over)
         return told.notices
 
+    def waiting(self) -> tuple[Waiting, ...]:
+        """The calls that were put off and not told to their end. Raises what the journal raises."""
+        return () if self._journal is None else self._journal.waiting()
+
     def turn_ended(self, result: RunResult) -> None:
         """Note which calls of the turn wait for an answer elsewhere."""
         if self._journal is None or not result.waiting:

@@ -75,9 +75,9 @@ class Sessions:
         """
         return self._store.remove(sessions)
 
-    def clear(self) -> frozenset[str]:
-        """Remove every session that is not open, also such as can not be read."""
-        return self._store.remove(self._store.ids())
+    def ids(self) -> frozenset[str]:
+        """The id of each, also of such as can not be read: for removing them."""
+        return frozenset(self._store.ids())
 
 
 class SessionKeeper:
@@ -148,6 +148,22 @@ def session_about(runtime: str, config: Config, project: Path) -> SessionAbout:
     files = [source.resolve() for source in config.sources]
     mine = sorted(str(file) for file in files if file.parent == real)
     return SessionAbout(runtime, str(real), tuple(mine))
+
+
+def resumable(config: Config, runtime: str, beginning: str, time: Callable[[], float]) -> str:
+    """The id of the session to go on with: the one whose id begins so, or that was used last.
+
+    Looked up before anything is started; `beginning` empty is the last. Raises `SessionGone` if
+    there is none.
+    """
+    if config.state_dir is None or not (config.state_dir / "state.db").exists():
+        raise SessionGone("no session of this project is kept")
+    with open_state(config.state_dir / "state.db", secrets.token_hex(8)) as state:
+        store = session_store(state, config.state_dir, config.sessions, time)
+        if beginning:
+            return store.find(beginning).id
+        about = session_about(runtime, config, config.project_dir or Path.cwd())
+        return SessionKeeper(store, about, keeps=config.sessions.keep != 0).last()
 
 
 @contextmanager

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 from lockgate.agent.agent import Agent
 from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Model
+from lockgate.agent.model import Message, Model
 from lockgate.agent.run import RunResult
 from lockgate.app.build import open as open_async
 from lockgate.app.finding import Finding
 from lockgate.app.gate import Gate
+from lockgate.app.sessions import SessionInfo, Sessions
 from lockgate.calls.call import Suspended
 from lockgate.calls.explain import Explanation
 from lockgate.errors import LocalError
@@ -103,9 +104,53 @@ class SyncAgent:
         self._loop = loop
         self._agent = agent
 
+    @property
+    def session_id(self) -> str:
+        """See `Agent.session_id`."""
+        return self._agent.session_id
+
+    @property
+    def transcript(self) -> tuple[Message, ...]:
+        """See `Agent.transcript`."""
+        return self._agent.transcript
+
     def run(self, prompt: str) -> RunResult:
         """One turn; see `Agent.run`."""
         return self._loop.wait(self._agent.run(prompt))
+
+    def close(self) -> None:
+        """See `Agent.close`."""
+        self._loop.wait(self._agent.close())
+
+
+class SyncSessions:
+    """`Sessions`, waited for."""
+
+    def __init__(self, loop: _LoopThread, gate: Gate) -> None:
+        self._loop = loop
+        self._gate = gate
+
+    def list(self) -> tuple[SessionInfo, ...]:
+        """See `Sessions.list`."""
+        return self._there(lambda sessions: sessions.list())
+
+    def find(self, beginning: str) -> SessionInfo:
+        """See `Sessions.find`."""
+        return self._there(lambda sessions: sessions.find(beginning))
+
+    def transcript(self, session: str) -> tuple[Message, ...]:
+        """See `Sessions.transcript`."""
+        return self._there(lambda sessions: sessions.transcript(session))
+
+    def remove(self, *sessions: str) -> frozenset[str]:
+        """See `Sessions.remove`."""
+        return self._there(lambda there: there.remove(*sessions))
+
+    def _there(self, work: Callable[[Sessions], T]) -> T:
+        async def there() -> T:
+            return work(self._gate.sessions)
+
+        return self._loop.wait(there())
 
 
 class SyncResources:
@@ -214,6 +259,11 @@ class SyncGate:
         return SyncPrompts(self._loop, self._gate)
 
     @property
+    def sessions(self) -> SyncSessions:
+        """See `Gate.sessions`."""
+        return SyncSessions(self._loop, self._gate)
+
+    @property
     def unmatched(self) -> tuple[Finding, ...]:
         """See `Gate.unmatched`."""
 
@@ -271,11 +321,14 @@ class SyncGate:
         model: Model | str | None = None,
         instructions: str | None = None,
         limits: TurnLimits | None = None,
+        session: str | None = None,
     ) -> SyncAgent:
         """See `Gate.agent`."""
 
         async def agent() -> Agent:
-            return self._gate.agent(model=model, instructions=instructions, limits=limits)
+            return self._gate.agent(
+                model=model, instructions=instructions, limits=limits, session=session
+            )
 
         return SyncAgent(self._loop, self._loop.wait(agent()))
 

@@ -63,6 +63,12 @@ def _approvals() -> click.Command:
     return approvals_group
 
 
+def _sessions() -> click.Command:
+    from lockgate.cli.sessions import sessions_group
+
+    return sessions_group
+
+
 def _grants() -> click.Command:
     from lockgate.cli.grants import grants_group
 
@@ -113,6 +119,7 @@ def _config() -> click.Command:
 
 _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "run": ("One turn of an agent, or a conversation.", _run),
+    "sessions": ("Sessions that are kept: list, show, remove.", _sessions),
     "tools": ("Every tool: what it may do, and what would happen now.", _tools),
     "call": ("One governed call.", _call),
     "explain": ("What would happen to a call, and why. Runs nothing.", _explain),
