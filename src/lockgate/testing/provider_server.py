@@ -36,7 +36,7 @@ class ProviderServer:
         self._steps = list(steps)
         self._change = asyncio.Condition()
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        self._open: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._under_way = 0
         self.heard: list[ProviderHeard] = []
         """Every request, in order."""
@@ -90,19 +90,20 @@ class ProviderServer:
     async def __aexit__(self, *_: object) -> None:
         if self._server is not None:
             self._server.close()
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        # Cut and not cancelled: asyncio logs the end of such a task, if cancelled, as a failure.
+        for writer in self._open.values():
+            writer.transport.abort()
+        await asyncio.gather(*self._open)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         if task is None:
             return
-        self._open.add(task)
+        self._open[task] = writer
         try:
             await serve(self._answer, reader, writer)
         finally:
-            self._open.discard(task)
+            del self._open[task]
             async with self._change:
                 self._change.notify_all()
 

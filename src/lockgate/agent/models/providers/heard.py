@@ -34,12 +34,14 @@ def reply_of(response: ModelResponse, name: str) -> ModelReply:
         raise _withheld(name, "the provider's filter stopped the reply")
     if response.finish_reason == "error":
         raise _withheld(name, "the provider says that the reply failed")
+    # A reason that the library does not know may be a limit too.
+    unknown = response.finish_reason is None and _said_why(response)
     calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
     text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     return ModelReply(
         text,
         calls,
-        cut_off=response.finish_reason == "length" or response.state != "complete",
+        cut_off=response.finish_reason == "length" or response.state != "complete" or unknown,
         usage=Usage(
             response.usage.input_tokens,
             response.usage.output_tokens,
@@ -49,14 +51,22 @@ def reply_of(response: ModelResponse, name: str) -> ModelReply:
     )
 
 
-def says_whole(response: ModelResponse) -> bool:
-    """Whether the provider itself said that a streamed reply has ended, and why.
+def says_whole(response: ModelResponse, *, streamed: bool) -> bool:
+    """Whether the provider said that the reply has ended, and why.
 
-    The library takes the end of the connection for the end of the reply where nothing was said.
+    The library takes the end of a stream for the end of the reply where nothing was said, and
+    streams by itself what may be long. What was not streamed at all is whole or can not be read,
+    and some providers give no reason there.
     """
-    said = (response.provider_details or {}).get("finish_reason")
-    withheld = response.finish_reason in ("content_filter", "error")
-    return response.state != "incomplete" and (bool(said) or withheld)
+    if response.state == "incomplete":
+        return False
+    if streamed:
+        return _said_why(response) or response.finish_reason in ("content_filter", "error")
+    return _said_why(response) or response.finish_reason is not None
+
+
+def _said_why(response: ModelResponse) -> bool:
+    return bool((response.provider_details or {}).get("finish_reason"))
 
 
 def _call(part: ToolCallPart) -> ToolCall:

@@ -62,13 +62,13 @@ def decoded(arguments: str | Mapping[str, Any] | None) -> dict[str, Any] | str:
     """Arguments as the model wrote them: an object, or what is wrong with them."""
     if not arguments:
         return {}
-    if not isinstance(arguments, str):
-        return dict(arguments)
     try:
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, allow_nan=False)
         found: object = json.loads(arguments, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         return f"they end or break at character {error.pos + 1}: {error.msg}"
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         return "they hold what JSON has no place for"
     if not isinstance(found, dict):
         return f"they are {_KINDS.get(type(found), 'a value')}"

@@ -7,10 +7,11 @@ import re
 from typing import Any, Final
 
 from pydantic_ai.exceptions import UserError
-from pydantic_ai.models import infer_model
+from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from lockgate.agent.models.named import NamedModel
+from lockgate.agent.models.patience import Patience
 from lockgate.agent.models.providers.model import ProviderModel
 from lockgate.errors import ConfigError, Problem
 
@@ -29,14 +30,21 @@ def is_known(provider: str) -> bool:
     return True
 
 
-def make_model(named: NamedModel, *, path: str = "agent.model") -> ProviderModel:
-    """The model of a name; nothing is connected yet.
+def make_model(
+    named: NamedModel, *, patience: Patience | None = None, path: str = "agent.model"
+) -> ProviderModel:
+    """The model of a name; nothing is connected yet. Raises as `library_model`."""
+    return ProviderModel(named, library_model(named, path=path), patience=patience or Patience())
+
+
+def library_model(named: NamedModel, *, path: str = "agent.model") -> Model:
+    """The library's own model of a name.
 
     Raises `ConfigError` that says what to do where the provider's own library, a key or another
     setting is missing.
     """
     try:
-        model = infer_model(f"{named.provider}:{named.model}", lambda _: _provider(named))
+        return infer_model(f"{named.provider}:{named.model}", lambda _: _provider(named))
     except ImportError as error:
         found = _GROUP.search(str(error))
         hint = f"run: pip install 'pydantic-ai-slim[{found[1]}]'" if found else None
@@ -44,7 +52,6 @@ def make_model(named: NamedModel, *, path: str = "agent.model") -> ProviderModel
         raise ConfigError(Problem(what, path, hint=hint)) from None
     except Exception as error:  # noqa: BLE001 - each provider's library has its own errors
         raise ConfigError(_unusable(named, error, path)) from None
-    return ProviderModel(named, model)
 
 
 def _provider(named: NamedModel) -> Provider[Any]:

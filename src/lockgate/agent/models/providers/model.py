@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -24,6 +25,8 @@ from lockgate.agent.models.providers.sent import Reads, messages, parameters
 from lockgate.errors import LocalError
 
 _DEFAULT = Patience()
+_FEWEST: Final = 16
+"""Tokens that every provider lets a reply be bounded to."""
 
 
 class ProviderModel:
@@ -136,6 +139,8 @@ class ProviderModel:
                 )
             else:
                 response = await self._streamed(sent, settings, asked, ear)
+            if self._marks_ends and not says_whole(response, streamed=ear is not None):
+                raise broke_off(self._named)
             return reply_of(response, self.name)
         except Exception as error:  # noqa: BLE001 - the library's adapters raise what they like
             return failure(error, self._named, request)
@@ -156,10 +161,7 @@ class ProviderModel:
         ) as stream:
             async for event in stream:
                 ear(text_of(event))
-            response = stream.get()
-        if self._marks_ends and not says_whole(response):
-            raise broke_off(self._named)
-        return response
+            return stream.get()
 
     def _settings(self, request: ModelRequest) -> ModelSettings:
         # The instructions are ours to the letter, and so is the number of tries.
@@ -167,7 +169,7 @@ class ProviderModel:
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
         if request.max_tokens is not None:
-            settings["max_tokens"] = request.max_tokens
+            settings["max_tokens"] = max(request.max_tokens, _FEWEST)
         return settings
 
     def __repr__(self) -> str:
