@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,22 @@ if TYPE_CHECKING:
     help="Such as anthropic:claude-sonnet-4-5; scripted:FILE reads replies from a file. By default"
     " agent.model of the configuration.",
 )
+@click.option(
+    "--resume",
+    metavar="[SESSION]",
+    is_flag=False,
+    flag_value="",
+    help="Go on with a session: the one whose id begins so, or the last one of this project.",
+)
 @config_option
 @json_option
-def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json: bool) -> int:
+def run(
+    prompt: tuple[str, ...],
+    model: str | None,
+    resume: str | None,
+    config: Path | None,
+    as_json: bool,
+) -> int:
     """One turn of an agent with PROMPT; without it, a conversation.
 
     Each call is shown with what was decided about it, who answered, how long it took and what came
@@ -37,28 +51,45 @@ def run(prompt: tuple[str, ...], model: str | None, config: Path | None, as_json
     and a reply that is not whole is not kept; a second one ends the program. In a conversation the
     line /reconnect [SERVER] has servers that are not there connected anew.
 
+    What is said is kept (see lockgate sessions), and --resume goes on with it: the model knows what
+    was said, and what you answered for the session holds.
+
     \b
     Examples:
       lockgate run "What changed this week?"
       lockgate run --model scripted:replies.yaml "What changed this week?"
+      lockgate run --resume "And the week before?"
+      lockgate run --resume 5f0c1d
     """
+    from lockgate.agent.identity import agent_id
     from lockgate.app.models import check_model
+    from lockgate.app.sessions import resumable
     from lockgate.bridges.voice import Voice
     from lockgate.cli.opening import opened, run_async
+    from lockgate.cli.resuming import meant, remind
     from lockgate.cli.turn import one_turn
 
+    wanted, words = meant(resume, prompt)
+
     async def work() -> int:
-        def model_there(settings: Config) -> None:
+        session: str | None = None
+
+        def all_there(settings: Config) -> None:
+            nonlocal session
             check_model(model if model is not None else settings.agent.model, os.environ)
+            if wanted is not None:
+                session = resumable(settings, agent_id("main"), wanted, time.time)
 
         voice = Voice()
-        async with opened(config, before=model_there, voice=voice) as gate:
-            agent = gate.agent(model=model)
+        async with opened(config, before=all_there, voice=voice) as gate:
+            agent = gate.agent(model=model, session=session)
+            if agent.resumed and not as_json:
+                remind(agent)
             for name in gate.failed:
                 click.echo(f"{name} is not available", err=True)
-            if prompt:
-                result = await one_turn(agent, " ".join(prompt), voice, show=not as_json)
-                return _told(result, as_json)
+            if words:
+                result = await one_turn(agent, " ".join(words), voice, show=not as_json)
+                return _told(result, agent, as_json)
             return await _conversation(gate, agent, voice, as_json)
 
     return run_async(work)
@@ -68,7 +99,9 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
     """Prompts, one a line, until the input ends; each is a turn of one session, unless it tells
     lockgate itself to do something."""
     from lockgate.cli.exit import Exit
+    from lockgate.cli.output import on_terminal
     from lockgate.cli.prompt import Prompts
+    from lockgate.cli.session_words import SHORT
     from lockgate.cli.turn import one_turn
     from lockgate.cli.typed import typed
 
@@ -78,11 +111,13 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
             if await typed(gate, line):
                 continue
             result = await one_turn(agent, line, voice, show=not as_json)
-            code = _told(result, as_json)
+            code = _told(result, agent, as_json)
+    if agent.transcript and gate.config.sessions.keep != 0 and on_terminal(err=True):
+        click.echo(f"to go on: lockgate run --resume {agent.session_id[:SHORT]}", err=True)
     return code
 
 
-def _told(result: RunResult, as_json: bool) -> int:
+def _told(result: RunResult, agent: Agent, as_json: bool) -> int:
     """Print the answer, unless it was seen as it was written; the exit code of the turn."""
     from lockgate.agent.run import RunStatus
     from lockgate.cli.exit import Exit
@@ -90,7 +125,7 @@ def _told(result: RunResult, as_json: bool) -> int:
     from lockgate.cli.turn import turn_data, written_on
 
     if as_json:
-        print_json(turn_data(result))
+        print_json({**turn_data(result), "session": agent.session_id})
     elif not written_on():
         echo_text(str(result), err=not result.answered)
     elif not result.answered:
