@@ -33,7 +33,9 @@ def remind(agent: Agent) -> None:
     """Say on standard error which session goes on, what was said last, and what still waits."""
     said = agent.transcript
     prompts = sum(isinstance(message, UserMessage) for message in said)
-    click.echo(f"going on with session {agent.session_id[:SHORT]}, {counted(prompts, 'prompt')}", err=True)
+    click.echo(
+        f"going on with session {agent.session_id[:SHORT]}, {counted(prompts, 'prompt')}", err=True
+    )
     if (prompt := _last(said, UserMessage)) is not None:
         click.echo(f"  > {beginning(prompt, REMINDED)}", err=True)
     if (reply := _last(said, ModelReply)) is not None:
