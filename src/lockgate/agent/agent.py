@@ -222,7 +222,9 @@ class Agent:
         return Execution(
             id=self._runtime.make_id(),
             entry=entry,
-            bounds=whole(plan.ceiling, _offered(plan.offer, snapshot)),
+            bounds=self._runtime.invoker.within(
+                whole(plan.ceiling, _offered(plan.offer, snapshot)), snapshot, entry=plan.entry
+            ),
             attended=plan.attended,
             environment=plan.environment,
             session_id=self.session_id,

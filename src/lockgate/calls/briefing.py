@@ -14,6 +14,7 @@ from lockgate.calls.asking import Asking
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Facts, Given, Run, Verdict, admitted, decide
 from lockgate.calls.declared import HOOK
+from lockgate.calls.limit import Limit
 from lockgate.calls.refusals import Refuse
 from lockgate.calls.replay import replayable
 from lockgate.calls.resolving import resolve
@@ -21,6 +22,7 @@ from lockgate.calls.unknowns import OpenUnknown, UnknownBook, scope_of
 from lockgate.policy.grants import Grant, GrantBook, session_of
 from lockgate.rules.bind import BoundRules, bind
 from lockgate.rules.rule import RuleSet
+from lockgate.tools.context import Bounds
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind
 from lockgate.tools.subject import NO_SUBJECTS
@@ -53,14 +55,35 @@ class Briefing:
         self._failed = failed
         self._time = time
         self._keeps = keeps
+        self._limit: Limit | None = None
         self._bound: tuple[Snapshot, BoundRules] | None = None
         """The rules bound to the snapshot of the last call: nearly always that of the next."""
+
+    def tighten(self, rules: RuleSet, exempt: SideEffectLevel | None, limit: Limit) -> None:
+        """Decide by these from now on: for a reload alone, which sees that they are no looser."""
+        self._rules, self._exempt, self._limit = rules, exempt, limit
+        self._bound = None
+
+    def limited(self, call: Call, snapshot: Snapshot) -> Call:
+        """`call` within what a reload has left of its execution's bounds."""
+        if self._limit is None:
+            return call
+        execution = call.execution
+        bounds = self._limit.within(execution.bounds, snapshot, entry=execution.entry)
+        return replace(call, execution=replace(execution, bounds=bounds))
+
+    def within(self, bounds: Bounds, snapshot: Snapshot, *, entry: str) -> Bounds:
+        """What a reload has left of `bounds`."""
+        if self._limit is None:
+            return bounds
+        return self._limit.within(bounds, snapshot, entry=entry)
 
     def decide(
         self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None = None
     ) -> Verdict:
         """`calls.decide.decide` on today's facts. What can not be decided is refused."""
         try:
+            call = self.limited(call, snapshot)
             facts = self._facts(call, snapshot, taken, given)
             verdict = decide(call, snapshot, facts)
             if _asked_nobody(verdict):
@@ -94,6 +117,7 @@ class Briefing:
         if taken.fault is not None:
             return None
         try:
+            call = self.limited(call, snapshot)
             return admitted(call, snapshot, self._facts(call, snapshot, taken, None))
         except Exception:  # noqa: BLE001 - `decide` meets the same, and refuses
             return None

@@ -27,6 +27,7 @@ from lockgate.calls.heard import with_context
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
+from lockgate.calls.limit import Limit
 from lockgate.calls.outputs import checked
 from lockgate.calls.recording import Recorder
 from lockgate.calls.records import Ledger
@@ -142,7 +143,7 @@ class Invoker:
         `LockgateError` if what the session remembers can not be read.
         """
         taken = take(call.arguments, self._digests)
-        call = _with_arguments(call, taken)
+        call = self._briefing.limited(_with_arguments(call, taken), snapshot)
         facts = self._briefing.facts(call, snapshot, taken)
         if self._consulting.hears(call):
             registered = self._briefing.admitted(call, snapshot, taken)
@@ -150,6 +151,17 @@ class Invoker:
                 hooks = self._consulting.listed(call, registered, any_arguments=any_arguments)
                 facts = replace(facts, would_hear=hooks)
         return explain(call, snapshot, facts, any_arguments=any_arguments)
+
+    def tighten(self, rules: RuleSet, exempt: SideEffectLevel | None, limit: Limit) -> None:
+        """Decide by these from the next decision on, those after an answer included.
+
+        For a reload alone, which sees that they are no looser (`app.reload`). What was decided is
+        decided."""
+        self._briefing.tighten(rules, exempt, limit)
+
+    def within(self, bounds: Bounds, snapshot: Snapshot, *, entry: str) -> Bounds:
+        """What a reload has left of `bounds`: what is shown is what is executed (S0-06)."""
+        return self._briefing.within(bounds, snapshot, entry=entry)
 
     async def resume(
         self,
