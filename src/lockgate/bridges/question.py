@@ -38,6 +38,7 @@ def render_question(question: Question, width: int = 80, *, reveal: bool = False
     """
     lines = [
         _rule("a call needs an answer", width),
+        *_asked_by(question, width),
         *row("tool", visible(question.tool), width),
         *row("from", _from(question.origin), width),
         *row("can", _can(question), width),
@@ -67,6 +68,7 @@ def render_summary(question: Question, above: int, width: int = 80) -> str:
     """
     lines = [
         _rule("in short", width),
+        *_asked_by(question, width),
         *row("tool", visible(question.tool), width),
         *row("can", _can(question), width),
         *row("above", f"{above} lines that belong to this question", width),
@@ -83,6 +85,13 @@ def row(label: str, text: str, width: int, column: int = _LABEL) -> list[str]:
 def has_secrets(question: Question) -> bool:
     """Whether anything in the question is masked, so that revealing would show more."""
     return holds_secrets(question.arguments)
+
+
+def _asked_by(question: Question, width: int) -> list[str]:
+    """Whose call it is, where that is not the agent itself."""
+    if question.agent is None:
+        return []
+    return row("asked by", f"{visible(question.agent)}, which works for the agent", width)
 
 
 def _from(origin: Origin) -> str:

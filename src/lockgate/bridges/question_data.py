@@ -16,7 +16,8 @@ def question_data(question: Question, *, reveal: bool) -> dict[str, Any]:
     `ruling`, `arguments`, `resolved` (by argument, the real paths where they are others than what
     is written, a list), `always` (the rule that an answer for always would write; null if it is not
     offered), `reasons` (each `code`, `text`, `source`), `digest`, `fingerprint`, `execution`,
-    `session`, `principal`. With `reveal` the arguments are given as they are, else a text with the
+    `session`, `principal`, `agent` (the sub-agent or skill that asks, by name; null for the agent
+    itself). With `reveal` the arguments are given as they are, else a text with the
     length stands in the place of what a secret-looking key holds.
     """
     origin = question.origin
@@ -43,6 +44,7 @@ def question_data(question: Question, *, reveal: bool) -> dict[str, Any]:
         "execution": question.execution_id,
         "session": question.session_id,
         "principal": question.principal,
+        "agent": question.agent,
     }
 
 

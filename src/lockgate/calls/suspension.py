@@ -76,6 +76,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     session: str | None = None
     inviting_session: str | None = None
     principal: str | None = None
+    agent: str | None = None
+    """`Execution.agent`."""
     parent_call: str | None = None
     timeout: float | None = None
     level: str = SideEffectLevel.MUTATING.value
@@ -129,6 +131,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             principal=self.principal,
             resolved=self.resolved,
             always=self.always,
+            agent=self.agent,
         )
 
     def answers(self, other: Ticket) -> bool:
@@ -210,6 +213,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             session_id=self.session,
             inviting_session=self.inviting_session,
             principal=self.principal,
+            agent=self.agent,
         )
         return Call(
             id=self.call_id,
@@ -260,6 +264,7 @@ def ticket_for(
         session=execution.session_id,
         inviting_session=execution.inviting_session,
         principal=execution.principal,
+        agent=execution.agent,
         parent_call=call.parent_call,
         timeout=call.timeout,
         level=question.level.value,

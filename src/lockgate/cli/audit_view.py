@@ -21,7 +21,7 @@ def row(call: AuditedCall, *, running: bool = False) -> tuple[str, ...]:
     return (
         decided.call,
         _local(decided.time).strftime("%Y-%m-%d %H:%M:%S"),
-        decided.tool,
+        _tool(call),
         decided.decision,
         decided.approver or (decided.reasons[0].code if decided.reasons else ""),
         "running" if running and _is_open(call) else _outcome(call),
@@ -67,6 +67,8 @@ def details(call: AuditedCall, asked: Sequence[AskedRecord] = ()) -> Iterator[tu
             text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
             yield f"  {name}", quoted(text) if isinstance(value, str) else text
     yield "execution", f"{decided.execution} (by {decided.entry})"
+    if isinstance(decided.agent, str):
+        yield "agent", decided.agent
     for label, text in (
         ("session", decided.session),
         ("principal", decided.principal),
@@ -93,6 +95,12 @@ def data(
         "segment": call.segment.name,
         **questions,
     }
+
+
+def _tool(call: AuditedCall) -> str:
+    """The tool, and the sub-agent, skill or hook whose call it is."""
+    tool, agent = call.decision.tool, call.decision.agent
+    return f"{tool} (by {agent})" if isinstance(agent, str) else tool
 
 
 def _is_open(call: AuditedCall) -> bool:

@@ -67,7 +67,7 @@ def print_waiting(tickets: Sequence[Ticket], unknowns: Sequence[Standing], now: 
         rows = [
             (
                 ticket.id,
-                ticket.tool,
+                ticket.tool if ticket.agent is None else f"{ticket.tool} (by {ticket.agent})",
                 "yes" if ticket.destructive else "no",
                 f"{span(now - ticket.created)} ago",
                 left(ticket.expires - now),
@@ -114,6 +114,7 @@ def ticket_data(ticket: Ticket) -> dict[str, Any]:
         "execution": ticket.execution,
         "session": ticket.inviting_session or ticket.session,
         "principal": ticket.principal,
+        "agent": ticket.agent,
         "entry": ticket.entry,
         "created": iso(ticket.created),
         "expires": iso(ticket.expires),

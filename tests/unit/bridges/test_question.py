@@ -77,6 +77,15 @@ def test_every_reason_and_the_principal_are_told(asking_about: Changed) -> None:
     assert "why asked  first\n           second (rules[1])\nfor        alice\n" in text
 
 
+def test_a_sub_agent_is_named(asking_about: Changed) -> None:
+    """Whose call it is stands first, and again right above the prompt (PB-150)."""
+    asked = asking_about(agent="re\u202esearcher")
+    words = "asked by   re\\u202esearcher, which works for the agent"
+    assert render_question(asked).splitlines()[1] == words
+    assert render_summary(asked, 40).splitlines()[1] == words
+    assert "asked by" not in render_question(asking_about())
+
+
 def test_no_arguments_are_said_to_be_none(asking_about: Changed) -> None:
     """An empty object is no empty place."""
     assert render_question(asking_about(arguments={})).endswith("arguments  none\n")

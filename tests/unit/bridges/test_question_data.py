@@ -38,3 +38,9 @@ def test_real_paths_and_the_rule_are_told(asking_about: Callable[..., Question])
     assert data["always"] == 't(a="b")'
     assert question_data(question, reveal=True)["resolved"]["key_file"] == ["/c"]
     assert question_data(asking_about(), reveal=False)["always"] is None
+
+
+def test_a_sub_agent_is_named(asking_about: Callable[..., Question]) -> None:
+    """By its name; null stands for the agent itself."""
+    assert question_data(asking_about(agent="helper"), reveal=False)["agent"] == "helper"
+    assert question_data(asking_about(), reveal=False)["agent"] is None

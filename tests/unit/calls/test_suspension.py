@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from lockgate.calls.suspension import Settlement, TicketGone
 from lockgate.decision import Decision
@@ -61,6 +62,21 @@ async def test_a_yes_given_elsewhere_runs_the_same_call(make_road: MakeRoad) -> 
     decision, outcome = resumes.ledger.decisions[0], resumes.ledger.outcomes[0]
     assert (decision.call, decision.approver, decision.decision) == (call.id, "queue", "run")
     assert outcome.call == call.id
+
+
+@pytest.mark.req("B-14")
+async def test_a_sub_agents_call_stays_its_own(make_road: MakeRoad) -> None:
+    """Whose call it was, and whose work that was, is told with the question and recorded after."""
+    tool = ScriptedTool("remove")
+    asks, resumes = two_roads(make_road, tool)
+    call = asks.call("remove", session=None, inviting="s")
+    execution = replace(call.execution, agent="helper")
+    waiting = await asks.suspend(replace(call, execution=execution, parent_call="task"))
+    question = resumes.tickets.get(waiting.ticket).question
+    assert (question.agent, question.session_id) == ("helper", "s")
+    await resume(resumes, waiting.ticket)
+    decision = resumes.ledger.decisions[0]
+    assert (decision.agent, decision.parent_call) == ("helper", "task")
 
 
 @pytest.mark.req("B-14")
