@@ -31,6 +31,10 @@ if TYPE_CHECKING:
         LockgateError,
         PeerError,
     )
+    from lockgate.hooks.event import HookEvent, HookInput
+    from lockgate.hooks.function import hook
+    from lockgate.hooks.hook import Hook
+    from lockgate.hooks.result import HookDecision, HookResult
     from lockgate.mcp.client.bearer import BearerFile
     from lockgate.mcp.client.handed import TokenFunction
     from lockgate.mcp.client.oauth.plan import (
@@ -102,6 +106,11 @@ __all__ = [
     "Explanation",
     "Fate",
     "Gate",
+    "Hook",
+    "HookDecision",
+    "HookEvent",
+    "HookInput",
+    "HookResult",
     "HttpEndpoint",
     "IdempotencyBehavior",
     "Image",
@@ -147,6 +156,7 @@ __all__ = [
     "ToolDefinition",
     "ToolResult",
     "Verdict",
+    "hook",
     "open",
     "open_sync",
     "tool",
@@ -187,6 +197,10 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "LockgateError",
         "PeerError",
     ),
+    "lockgate.hooks.event": ("HookEvent", "HookInput"),
+    "lockgate.hooks.function": ("hook",),
+    "lockgate.hooks.hook": ("Hook",),
+    "lockgate.hooks.result": ("HookDecision", "HookResult"),
     "lockgate.mcp.client.bearer": ("BearerFile",),
     "lockgate.mcp.client.handed": ("TokenFunction",),
     "lockgate.mcp.client.oauth.plan": (

@@ -16,6 +16,7 @@ from lockgate.tools.subject import Subjects
 from lockgate.tools.tool import Tool
 
 _INDENT = 18
+_HOOKS = "a hook objects, asks or rewrites the arguments: none was run for this"
 
 
 def print_explanation(
@@ -46,7 +47,8 @@ def print_explanation(
     for name in explained.not_reached:
         _say(f"{name:<11} -", ["not reached"], width)
     click.echo()
-    _say("so it", [now(explained)], width)
+    unless = f", unless {_HOOKS}" if explained.conditional else ""
+    _say("so it", [f"{now(explained)}{unless}"], width)
 
 
 def judged(subjects: Subjects) -> list[tuple[str, str]]:
@@ -127,4 +129,7 @@ def explanation_data(
         ],
         "judged": [{"name": name, "as": what} for name, what in judged(explained.subjects)],
         "notReached": list(explained.not_reached),
+        # Those that are told before it is decided can make it stricter, or rewrite the arguments.
+        "conditional": explained.conditional,
+        "hooks": [{"code": r.code, "text": r.text, "source": r.source} for r in explained.hooks],
     }

@@ -25,9 +25,10 @@ class Hook:
     run: HookFunction
     name: str
     """For reasons, records and logs: what it runs and where it is declared, never a secret."""
-    matcher: Rule | None = None
-    """The calls it is about, in the grammar of permission rules; None: every one. Only of events
-    that are about a call."""
+    matcher: Rule | str | None = None
+    """The calls it is about, in the grammar of permission rules: `Bash(git push:*)`,
+    `mcp__files__*`; None: every one. Only of events that are about a call. What is written as text
+    is read when a gate is opened with it, relative paths from the project's directory."""
     denies_on_error: bool = False
     """What a failure means where a hook may decide: a refusal, or a warning and on (S3-13)."""
     timeout: float = TIMEOUT

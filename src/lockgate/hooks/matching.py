@@ -8,6 +8,7 @@ rather asked once too often.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from lockgate.decision import Decision
@@ -54,6 +55,18 @@ def parse_matcher(
     )
 
 
+def with_matcher_read(
+    hook: Hook, *, servers: Collection[str] | None = None, places: Places | None = None
+) -> Hook:
+    """`hook` with its matcher as a rule, if it is written as text. Raises as `parse_matcher`."""
+    if not isinstance(hook.matcher, str):
+        return hook
+    source = f"the hook {hook.name}"
+    return replace(
+        hook, matcher=parse_matcher(hook.matcher, source, servers=servers, places=places)
+    )
+
+
 class Matchers:
     """The hooks of calls, bound to the tools that are called. Used on one loop."""
 
@@ -72,8 +85,7 @@ class Matchers:
         return tuple(
             hook
             for hook in hooks
-            if hook.matcher is None
-            or _matches(hook, self._about(hook, hook.matcher, tool), arguments, resolve)
+            if (about := self._about(hook, tool)) is None or _matches(about, arguments, resolve)
         )
 
     def possible(self, event: HookEvent, tool: Registered) -> tuple[Hook, ...]:
@@ -81,10 +93,14 @@ class Matchers:
         return tuple(
             hook
             for hook in self._hooks.of(event)
-            if hook.matcher is None or _may_match(self._about(hook, hook.matcher, tool))
+            if (about := self._about(hook, tool)) is None or _may_match(about)
         )
 
-    def _about(self, hook: Hook, matcher: Rule, tool: Registered) -> AboutTool:
+    def _about(self, hook: Hook, tool: Registered) -> AboutTool | None:
+        """What the matcher of `hook` says of `tool`; None if it has none, and is told of all."""
+        matcher = hook.matcher
+        if not isinstance(matcher, Rule):
+            return None
         if self._of is not self._hooks.all:  # they were replaced
             self._of = self._hooks.all
             self._bound.clear()
@@ -100,7 +116,7 @@ class Matchers:
         return about
 
 
-def _matches(hook: Hook, about: AboutTool, arguments: Mapping[str, Any], resolve: Resolve) -> bool:
+def _matches(about: AboutTool, arguments: Mapping[str, Any], resolve: Resolve) -> bool:
     if about.fixed is not None:
         return bool(about.fixed[0].rules)
     try:

@@ -161,6 +161,8 @@ def _check(hook: Hook) -> None:
             f"the hook {hook.name} has a matcher, and {hook.event.value} is about no call; "
             "leave it out"
         )
+    if isinstance(hook.matcher, str):
+        raise LocalError(f"the matcher of the hook {hook.name} is not read yet: lockgate.open does")
     limit: Any = hook.timeout
     is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
     if not is_number or not 0 < limit <= MAX_TIMEOUT:
