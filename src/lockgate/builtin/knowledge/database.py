@@ -27,6 +27,7 @@ APPLICATION_ID: Final = 0x4C474B4E
 SCHEMA: Final = 1
 """The `user_version` that this lockgate writes and reads."""
 MAX_DOCUMENTS: Final = 10_000
+_SLICE_MS: Final = 50
 _STEPS: Final = 1000
 """Steps of SQLite between two looks at whether anybody still waits."""
 
@@ -171,7 +172,7 @@ def writing(path: Path, stop: Stop, work: Callable[[Library], _T], limits: Limit
             connection.execute(f"PRAGMA max_page_count = {limits.pages}")
             _is_ours(connection)
             connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection, stop, limits)
             if not _is_ours(connection):
                 for statement in _MAKE:
                     connection.execute(statement)
@@ -179,6 +180,21 @@ def writing(path: Path, stop: Stop, work: Callable[[Library], _T], limits: Limit
             stop.check()
             connection.execute("COMMIT")
             return done
+
+
+def _begin(connection: sqlite3.Connection, stop: Stop, limits: Limits) -> None:
+    """Take the write lock, in short waits, so that a call which is given up leaves no thread."""
+    connection.execute(f"PRAGMA busy_timeout = {_SLICE_MS}")
+    waits = max(1, int(limits.busy_seconds * 1000 / _SLICE_MS))
+    for left in reversed(range(waits)):
+        stop.check()
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if not left or not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                raise
+        else:
+            return
 
 
 def _prepare(path: Path) -> None:

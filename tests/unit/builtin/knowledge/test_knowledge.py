@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sqlite3
 import stat
 import unicodedata
 from collections.abc import Awaitable, Callable
@@ -203,6 +205,22 @@ async def test_nothing_that_is_kept_is_in_an_error_or_a_log(
     looked = await keep("knowledge_search", query=word)
     assert damaged.is_error
     assert word not in taken.text + damaged.text + looked.text + caplog.text
+
+
+async def test_a_call_that_is_given_up_keeps_nothing(keep: Keep, kept: Path) -> None:
+    """Cancelled while another process writes, it ends, and nothing comes of it later."""
+    await keep("knowledge_add", id="a", content="x")
+    other = sqlite3.connect(kept / "knowledge.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(keep("knowledge_add", id="b", content="x"))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await asyncio.shield(waiting)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    other.close()
+    assert (await keep("knowledge_search")).structured["found"] == 1
 
 
 async def test_an_execution_without_a_place_says_so(make_plain: Callable[..., Any]) -> None:
