@@ -24,8 +24,10 @@ from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
 from lockgate.app.models import late_model, model_book
+from lockgate.app.own_hooks import own_hooks
 from lockgate.app.people import answerers_of, approvers_of, has_terminal
 from lockgate.app.places import make_environment
+from lockgate.app.reloading import Reloader
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.app.surroundings import Surroundings
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
@@ -33,6 +35,7 @@ from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
 from lockgate.errors import ConfigError, LocalError, Problem
+from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.hook import Hook
 from lockgate.hooks.registry import Hooks
 from lockgate.mcp.client.inbound import Listener
@@ -92,8 +95,8 @@ async def open(
     `services` answer what servers ask in the middle of a call, by the server's name: a mapping, or
     a function of the name; without them a person is asked on the terminal, if they are there, and
     what the configuration says. `tracer` is one of OpenTelemetry: each call becomes a span.
-    `hooks` are the program's own, before those of the configuration; `skills` and `agents`, its own
-    skills and sub-agents, are there beside those of the configuration.
+    `hooks` are the program's own (`lockgate.hook`), before those of the configuration; `skills` and
+    `agents`, its own skills and sub-agents, are there beside those of the configuration.
     `name`, or `name:discriminator`, is what the gate's runtime is called, also after a restart: a
     kept session goes on in a gate of the name that it was made by.
 
@@ -104,7 +107,13 @@ async def open(
     explained, and not called (B-05). Everything is closed on the way out.
     """
     around = surroundings or Surroundings()
-    config = _config(source, around).with_skills(skills).with_agents(agents)
+    skills, agents = tuple(skills), tuple(agents)
+
+    def read() -> Config:
+        return _config(source, around).with_skills(skills).with_agents(agents)
+
+    config = read()
+    hooks = own_hooks(hooks, config, cwd=around.cwd, environ=around.environ)
     identity = _identity(name)
     if attended is None:
         attended = approvers is not None or has_terminal()
@@ -216,6 +225,16 @@ async def open(
             keeper=lambda: _keeper(identity, state, state_dir, config, around),
             entry=entry,
             report=report,
+            reloader=Reloader(
+                None if isinstance(source, Config) else read,
+                make_hooks=make_hooks,
+                hooks=registered,
+                own=hooks,
+                invoker=invoker,
+                told=HookInput(
+                    HookEvent.CONFIG_RELOAD, cwd=str(environment.cwd), attended=attended
+                ),
+            ),
         )
         runtime = AgentRuntime(
             id=identity,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.app.entries import Entry
 from lockgate.app.finding import Finding
+from lockgate.app.reload import Reloaded
+from lockgate.app.reloading import Reloader
 from lockgate.app.unmatched import unmatched
 from lockgate.calls.call import Call, Suspended
 from lockgate.calls.explain import Explanation
@@ -54,6 +56,8 @@ class GatePlan:
     entry: Entry = Entry.API
     report: StartReport | None = None
     """What came of starting the servers; None where none is configured."""
+    reloader: Reloader | None = None
+    """Reads the configuration again; None where nothing can."""
 
 
 class Gate:
@@ -75,7 +79,7 @@ class Gate:
 
     @property
     def config(self) -> Config:
-        """The configuration it was opened with."""
+        """The configuration that is in force: what it was opened with, and what `reload` took."""
         return self._plan.config
 
     @property
@@ -231,6 +235,26 @@ class Gate:
         if self._manager is None:
             raise LocalError("no MCP servers are configured")
         return await self._manager.reconnect(name, failed_only=failed_only)
+
+    async def reload(self) -> Reloaded:
+        """Read the configuration again, and put into force at once what tightens it.
+
+        New deny and ask rules, allow rules that are gone, a lower ceiling, a narrower offer, more
+        questions, more hooks: from the next call on, also in sessions that have begun; calls under
+        way keep what was decided about them. What would loosen is not taken and is told item by
+        item, and so is what needs a restart. Hooks of `config_reload` may refuse all of it. Raises
+        `ConfigError` for files that can not be used or are not accepted, and `LocalError` for a
+        configuration that a program made, and where the gate can not be used; then nothing has
+        changed.
+        """
+        self._runtime.check()
+        reloader = self._plan.reloader
+        if reloader is None:
+            raise LocalError("this gate can not read its configuration again")
+        found = await reloader.reload(lambda: self._plan.config)
+        self._plan = replace(self._plan, config=found.config)
+        self._within = None
+        return found
 
     def agent(
         self,

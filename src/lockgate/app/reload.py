@@ -22,7 +22,7 @@ from lockgate.traits import SideEffectLevel
 
 _EXEMPT: Final = (None, SideEffectLevel.READ_ONLY, SideEffectLevel.MUTATING)
 """From asking about everything to asking about least."""
-_COMPARED: Final = frozenset({"rules", "hooks", "servers", "agent", "approvals"})
+_COMPARED: Final = frozenset({"rules", "hooks", "hook_variables", "servers", "agent", "approvals"})
 _MADE_OF: Final = frozenset({"sources", "state_dir", "answers", "project_dir"})
 """Fields that say where it was read from."""
 
@@ -64,6 +64,7 @@ def compared(before: Config, now: Config) -> Reloaded:
         before,
         rules=RuleSet(tuple(_rules(before.rules.rules, now.rules.rules, taken, loosens))),
         hooks=tuple(_hooks(before.hooks, now.hooks, taken, loosens)),
+        hook_variables=tuple(dict.fromkeys((*before.hook_variables, *now.hook_variables))),
         agent=_agent(before.agent, now.agent, taken, loosens),
         approvals=_approvals(before.approvals, now.approvals, taken, loosens),
     )

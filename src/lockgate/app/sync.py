@@ -17,6 +17,7 @@ from lockgate.agent.run import RunResult
 from lockgate.app.build import open as open_async
 from lockgate.app.finding import Finding
 from lockgate.app.gate import Gate
+from lockgate.app.reload import Reloaded
 from lockgate.app.sessions import SessionInfo, Sessions
 from lockgate.calls.call import Suspended
 from lockgate.calls.explain import Explanation
@@ -308,6 +309,10 @@ class SyncGate:
     def resume(self, ticket: str, answer: bool | Answer) -> ToolResult | Suspended:
         """See `Gate.resume`."""
         return self._loop.wait(self._gate.resume(ticket, answer))
+
+    def reload(self) -> Reloaded:
+        """See `Gate.reload`."""
+        return self._loop.begin(self._gate.reload)
 
     def reconnect(
         self, name: str | None = None, *, failed_only: bool = True

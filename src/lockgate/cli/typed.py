@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from lockgate.mcp.host.status import ServerStatus
 
 RECONNECT: Final = "/reconnect"
+RELOAD: Final = "/reload"
 
 
 async def typed(gate: Gate, line: str) -> bool:
@@ -19,6 +20,9 @@ async def typed(gate: Gate, line: str) -> bool:
     from lockgate.errors import LocalError
 
     word, *names = line.split()
+    if word == RELOAD and not names:
+        await _reload(gate)
+        return True
     if word != RECONNECT or len(names) > 1:
         return False
     try:
@@ -29,6 +33,20 @@ async def typed(gate: Gate, line: str) -> bool:
     for status in statuses:
         click.echo(_told(status), err=True)
     return True
+
+
+async def _reload(gate: Gate) -> None:
+    """Read the configuration again: what tightens is in force, the rest is told."""
+    from lockgate.errors import LockgateError
+    from lockgate.showing import visible, visible_error
+
+    try:
+        found = await gate.reload()
+    except LockgateError as error:
+        click.echo(f"nothing was taken: {visible_error(error)}", err=True)
+        return
+    for told in found.lines:
+        click.echo(visible(told), err=True)
 
 
 def _told(status: ServerStatus) -> str:
