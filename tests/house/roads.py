@@ -46,6 +46,7 @@ ROADS: Mapping[tuple[str, str], Entries | str] = MappingProxyType(
         ("bridges/hook_caller.py", "HookCaller.__call__"): (Entry.HOOK,),
         ("calls/suspension.py", "Ticket.call"): (Entry.API, Entry.APPROVALS),
         ("cli/answering.py", "answer_ticket"): (Entry.APPROVALS,),
+        ("cli/asked_skill.py", "_done"): (Entry.CLI,),
         ("cli/call.py", "call.work"): (Entry.CLI,),
         ("cli/run.py", "run.work"): (Entry.AGENT,),
     }

@@ -40,7 +40,7 @@ class Prompts:
             if line is None:
                 return
             if line.strip():
-                yield line.strip()
+                yield line.rstrip()
 
     def _read(self) -> None:
         while True:

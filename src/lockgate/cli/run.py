@@ -49,7 +49,8 @@ def run(
     of it, on standard error. The answer goes to standard output: into a pipe or a file once it is
     whole, and alone; on a terminal you see what the model says as it writes. Ctrl+C ends the turn,
     and a reply that is not whole is not kept; a second one ends the program. In a conversation the
-    line /reconnect [SERVER] has servers that are not there connected anew.
+    line /reconnect [SERVER] has servers that are not there connected anew. A line or PROMPT that is
+    /NAME and words asks for the skill NAME.
 
     What is said is kept (see lockgate sessions), and --resume goes on with it: the model knows what
     was said, and what you answered for the session holds.
@@ -65,6 +66,7 @@ def run(
     from lockgate.app.models import check_model
     from lockgate.app.sessions import resumable
     from lockgate.bridges.voice import Voice
+    from lockgate.cli.asked_skill import said
     from lockgate.cli.opening import opened, run_async
     from lockgate.cli.resuming import meant, remind
     from lockgate.cli.turn import one_turn
@@ -88,7 +90,11 @@ def run(
             for name in gate.failed:
                 click.echo(f"{name} is not available", err=True)
             if words:
-                result = await one_turn(agent, " ".join(words), voice, show=not as_json)
+                text = " ".join(words)
+                asked = await said(gate, agent, text, voice, show=not as_json, only_skills=True)
+                if asked.prompt is None:
+                    return asked.code
+                result = await one_turn(agent, asked.prompt, voice, show=not as_json)
                 return _told(result, agent, as_json)
             return await _conversation(gate, agent, voice, as_json)
 
@@ -98,6 +104,7 @@ def run(
 async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -> int:
     """Prompts, one a line, until the input ends; each is a turn of one session, unless it tells
     lockgate itself to do something."""
+    from lockgate.cli.asked_skill import said
     from lockgate.cli.exit import Exit
     from lockgate.cli.output import on_terminal
     from lockgate.cli.prompt import Prompts
@@ -110,7 +117,11 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
         async for line in prompts:
             if await typed(gate, line):
                 continue
-            result = await one_turn(agent, line, voice, show=not as_json)
+            asked = await said(gate, agent, line, voice, show=not as_json)
+            if asked.prompt is None:
+                code = asked.code
+                continue
+            result = await one_turn(agent, asked.prompt, voice, show=not as_json)
             code = _told(result, agent, as_json)
     if agent.transcript and gate.config.sessions.keep != 0 and on_terminal(err=True):
         click.echo(f"to go on: lockgate run --resume {agent.session_id[:SHORT]}", err=True)

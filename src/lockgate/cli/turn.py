@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 from lockgate.agent.agent import Agent
-from lockgate.agent.events import ignore
+from lockgate.agent.events import Sink, ignore
 from lockgate.agent.run import RunResult
 from lockgate.bridges.voice import Voice
 from lockgate.calls.call import Suspended
@@ -15,6 +16,8 @@ from lockgate.cli.display import Display
 from lockgate.cli.output import error_columns, on_terminal
 from lockgate.cli.results import result_data
 from lockgate.tools.context import InterruptToken
+
+_T = TypeVar("_T")
 
 
 async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> RunResult:
@@ -24,6 +27,15 @@ async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> Ru
     shows the calls, and what the model says while it is written where standard output is a
     terminal (`written_on`); programs read the result.
     """
+    return await watched(
+        lambda token, sink: agent.run(prompt, interrupt=token, sink=sink), voice, show=show
+    )
+
+
+async def watched(
+    work: Callable[[InterruptToken, Sink], Awaitable[_T]], voice: Voice, *, show: bool
+) -> _T:
+    """Do `work`, told and interrupted as a turn is."""
     token = InterruptToken()
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
 
@@ -37,7 +49,7 @@ async def one_turn(agent: Agent, prompt: str, voice: Voice, *, show: bool) -> Ru
     display = Display(voice, error_columns, flows=show and written_on(), patient=False)
     loop.add_signal_handler(signal.SIGINT, pressed)
     try:
-        return await agent.run(prompt, interrupt=token, sink=display if show else ignore)
+        return await work(token, display if show else ignore)
     except asyncio.CancelledError:
         display.broken_off()
         if token.interrupted:
