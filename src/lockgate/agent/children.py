@@ -7,30 +7,28 @@ grants, declines and questions. Its calls name the call that brought it about.
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import ChildEvent, Event, Sink, ignore
-from lockgate.agent.executor import Executor, Turn
+from lockgate.agent.executor import Executor
 from lockgate.agent.instructions import instructions
-from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Message, Model
+from lockgate.agent.occasions import with_context
 from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult
 from lockgate.agent.runtime import AgentRuntime
 from lockgate.agent.scope import SessionScope
+from lockgate.agent.turn import Turn
 from lockgate.agent.underway import Standing
+from lockgate.agent.wish import Wish, limited, narrowed
 from lockgate.errors import LocalError, LockgateError
-from lockgate.policy.ceiling import narrow, whole
 from lockgate.policy.grants import session_of
-from lockgate.rules.offers import bind_offer
 from lockgate.tools.context import Bounds, Execution, InterruptToken, ToolContext
 from lockgate.tools.registry import Snapshot
-from lockgate.traits import SideEffectLevel
 
 MAX_DEPTH: Final = 3
 """Children within children; a turn of a session is at 0."""
@@ -44,29 +42,6 @@ class ChildRefused(LocalError):
     def __init__(self, reason: str, text: str) -> None:
         super().__init__(text)
         self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a child is to be. What its parent has not, it does not get."""
-
-    label: str
-    """Its name in records, questions and events."""
-    entry: str
-    """The road its calls come by (`app.entries`)."""
-    instructions: str
-    prompt: str
-    ceiling: SideEffectLevel | None = None
-    """None: its parent's."""
-    offer: tuple[str, ...] | None = None
-    """Tool names and `mcp__server__*` patterns; None: everything that its parent is offered."""
-    model: str | None = None
-    """Its name, as in a configuration; None: its parent's model."""
-    iterations: int | None = None
-    """This and the following are bounds as in `TurnLimits`; None: its parent's, which it never
-    exceeds."""
-    seconds: float | None = None
-    tokens: int | None = None
 
 
 class Children:
@@ -127,7 +102,7 @@ class Children:
             raise ChildRefused("unusable", f"{wish.label} can not be started: {error}") from None
         standing = self._standing(parent, wish, context, snapshot, bounds, model)
         self._running[parent.scope] += 1
-        return Child(runtime, standing, wish.prompt, context.call_id, self._ended)
+        return Child(runtime, parent, standing, wish.prompt, context.call_id, self._ended)
 
     def inviter(self, context: ToolContext) -> Standing | None:
         """The execution whose call it is; None for a call that no model made."""
@@ -177,7 +152,7 @@ class Children:
             ceiling=bounds.ceiling,
             offer=wish.offer,
             instructions=wish.instructions,
-            limits=_limits(parent.plan.limits, wish, context),
+            limits=limited(parent.plan.limits, wish, context),
             entry=wish.entry,
         )
         return Standing(
@@ -221,6 +196,7 @@ class Child:
     def __init__(
         self,
         runtime: AgentRuntime,
+        parent: Standing,
         standing: Standing,
         prompt: str,
         call_id: str,
@@ -228,6 +204,7 @@ class Child:
     ) -> None:
         """`Children.prepared` makes it; `ended` is called once, when it is over."""
         self._runtime = runtime
+        self._parent = parent.execution.id
         self._standing = standing
         self._prompt = prompt
         self._call_id = call_id
@@ -239,11 +216,38 @@ class Child:
         return self._standing
 
     async def run(self, interrupt: InterruptToken | None) -> RunResult:
-        """Its one turn, until it has answered or a bound is reached. Then it is closed."""
+        """Its one turn, until it has answered or a bound is reached. Then it is closed.
+
+        Raises `ChildRefused` where a hook does not let it begin.
+        """
+        standing, runtime = self._standing, self._runtime
+        execution, label = standing.execution, standing.execution.agent or ""
+        try:
+            with runtime.under_way.begun(standing):
+                opening = await runtime.occasions.subagent_starts(
+                    execution, label, self._prompt, parent=self._parent, interrupt=interrupt
+                )
+                if opening.denied is not None:
+                    text = f"{label} may not begin: {opening.denied}"
+                    raise ChildRefused("denied_by_hook", text)
+                prompt = with_context(self._prompt, opening.context)
+                result = await self._turn(prompt, interrupt)
+                await runtime.occasions.subagent_stopped(
+                    execution,
+                    label,
+                    parent=self._parent,
+                    status=result.status.value,
+                    reason=result.reason,
+                )
+                return result
+        finally:
+            self.close()
+
+    async def _turn(self, prompt: str, interrupt: InterruptToken | None) -> RunResult:
         standing, runtime = self._standing, self._runtime
         missing = runtime.missing
         turn = Turn(
-            self._prompt,
+            prompt,
             standing.execution,
             standing.snapshot or runtime.snapshot(),
             instructions(standing.plan.instructions, missing),
@@ -261,37 +265,10 @@ class Child:
             witness=runtime.witness,
         )
         said: list[Message] = []
-        try:
-            with runtime.under_way.begun(standing):
-                return await executor.run(turn, said)
-        finally:
-            self.close()
+        return await executor.run(turn, said)
 
     def close(self) -> None:
         """It is over, or never began. Idempotent."""
         ended, self._ended = self._ended, None
         if ended is not None:
             ended(self._standing.scope)
-
-
-def narrowed(parent: Bounds, wish: Wish, snapshot: Snapshot) -> Bounds:
-    """The bounds of a child: what it wishes of what its parent has (B-04).
-
-    Raises `ConfigError` for a pattern that can not be read.
-    """
-    offer = snapshot.derived((bind_offer, wish.offer), lambda: (bind_offer(wish.offer, snapshot),))[
-        0
-    ]
-    ceiling = parent.ceiling if wish.ceiling is None else wish.ceiling
-    return narrow(parent, whole(ceiling, offer))
-
-
-def _limits(parent: TurnLimits, wish: Wish, context: ToolContext) -> TurnLimits:
-    """The parent's limits, or what is wished if that is less; no longer than the call may take."""
-    seconds = parent.seconds if wish.seconds is None else min(wish.seconds, parent.seconds)
-    if context.ends is not None:
-        seconds = max(0.001, min(seconds, context.ends - asyncio.get_running_loop().time()))
-    iterations = parent.iterations
-    if wish.iterations is not None:
-        iterations = min(wish.iterations, iterations)
-    return replace(parent, iterations=iterations, seconds=seconds, tokens=wish.tokens)

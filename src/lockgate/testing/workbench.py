@@ -15,6 +15,7 @@ from lockgate.agent.ownership import Owned
 from lockgate.agent.plan import AgentPlan
 from lockgate.agent.runtime import AgentRuntime, Servers
 from lockgate.agent.witness import Witness
+from lockgate.hooks.hook import Hook
 from lockgate.policy.approval import Approver
 from lockgate.testing.ledger import MemoryLedger
 from lockgate.testing.road import Road
@@ -40,12 +41,16 @@ class Workbench:
         exempt: SideEffectLevel | None = SideEffectLevel.READ_ONLY,
         servers: Servers | None = None,
         owned: Sequence[Owned] = (),
+        hooks: Iterable[Hook] = (),
     ) -> None:
         """`directory` is for the state; `exempt` is `exempt_at_or_below`; `owned` is closed with
-        the runtime, in that order. To be made inside a running loop."""
+        the runtime, in that order; `hooks` are told of calls and of turns. To be made inside a
+        running loop."""
         self.ledger = MemoryLedger()
         witness = Witness(self.ledger)
-        self.road = Road(directory, tools, exempt=exempt, attended=approvers, ledger=witness)
+        self.road = Road(
+            directory, tools, exempt=exempt, attended=approvers, ledger=witness, hooks=hooks
+        )
         self.registry = self.road.registry
         self.invoker = self.road.invoker
         self._directory = directory
@@ -56,6 +61,7 @@ class Workbench:
             invoker=self.invoker,
             servers=servers,
             witness=witness,
+            hooks=self.road.hooks,
             owned=owned,
             make_id=self._new_id,
             make_session_id=self._new_id,

@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
-from lockgate.agent.children import Child, ChildRefused, Children, Wish
+from lockgate.agent.children import Child, ChildRefused, Children
 from lockgate.agent.events import ChildEvent, Event, TurnFinished, TurnStarted
 from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import ModelReply, Usage
 from lockgate.agent.run import RunResult, RunStatus
+from lockgate.agent.wish import Wish
+from lockgate.hooks.event import HookEvent, HookInput
+from lockgate.hooks.hook import Hook, HookFunction
+from lockgate.hooks.result import HookDecision, HookResult
 from lockgate.policy.approval import Scope
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.model import FakeModel, asking
@@ -288,3 +292,44 @@ async def test_a_child_that_never_began_gives_its_place_back(tmp_path: Path) -> 
         child.close()
         child.close()
         assert len(b.children) == 0
+
+
+def hearing(told: list[HookInput], result: HookResult | None = None) -> HookFunction:
+    """What a hook runs: it notes what it is told, and says `result`."""
+
+    async def run(heard: HookInput) -> HookResult | None:
+        told.append(heard)
+        return result
+
+    return run
+
+
+async def test_hooks_are_told_of_children(tmp_path: Path) -> None:
+    """Of its beginning, to which they may add, and of its end; both name the sub-agent."""
+    told: list[HookInput] = []
+    begin = hearing(told, HookResult(context="mind the gap"))
+    hooks = [
+        Hook(HookEvent.SUBAGENT_START, begin, "begin"),
+        Hook(HookEvent.SUBAGENT_STOP, hearing(told), "end"),
+    ]
+    async with a_bench(tmp_path, hooks=hooks) as b:
+        model = FakeModel([asking("delegate"), ModelReply("helped")])
+        result = await b.bench.agent(model).run("go")
+        assert "mind the gap" in str(model.seen[1].transcript[0])
+    start, stop = (heard.data() for heard in told)
+    assert (start["agent"], start["subagent"], start["prompt"]) == ("helper", "helper", "do it")
+    assert start["parent_execution_id"] == result.execution_id
+    assert (stop["subagent"], stop["status"]) == ("helper", "answered")
+    assert stop["execution_id"] == start["execution_id"] != result.execution_id
+
+
+async def test_a_hook_may_refuse_a_child(tmp_path: Path) -> None:
+    """No model is asked then, and the reason is the result."""
+    no = hearing([], HookResult(HookDecision.DENY, reason="not on Mondays"))
+    async with a_bench(tmp_path, hooks=[Hook(HookEvent.SUBAGENT_START, no, "no")]) as b:
+        model = FakeModel([asking("delegate")])
+        await b.bench.agent(model).run("go")
+        (refused,) = b.delegate.refused
+        assert refused.reason == "denied_by_hook"
+        assert "not on Mondays" in str(refused)
+        assert len(model.seen) == 2

@@ -11,10 +11,11 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from lockgate.agent.children import Child, ChildRefused, Children, Wish
+from lockgate.agent.children import Child, ChildRefused, Children
 from lockgate.agent.run import RunResult
 from lockgate.agent.scope import SessionScope
 from lockgate.agent.underway import Standing
+from lockgate.agent.wish import Wish
 from lockgate.tools.context import InterruptToken, ToolContext
 
 MAX_KEPT: Final = 50
@@ -37,6 +38,8 @@ class BackgroundAgent:
         self._began = self._clock()
         self._ended: float | None = None
         self._child = child
+        self.refused: str | None = None
+        """Why it was not let begin after all."""
         self.task = asyncio.create_task(child.run(self.interrupt), name=f"background {id}")
         self.task.add_done_callback(self._over)
 
@@ -44,6 +47,9 @@ class BackgroundAgent:
         self._ended = self._clock()
         self._child.close()  # a task that was cancelled before its first step never came to it
         if not task.cancelled() and (error := task.exception()) is not None:
+            if isinstance(error, ChildRefused):
+                self.refused = str(error)
+                return
             _log.error("the sub-agent %s failed: %s", self.id, type(error).__name__)
 
     @property
@@ -70,6 +76,8 @@ class BackgroundAgent:
             return "running"
         result = self.result
         if result is None:
+            if self.refused is not None:
+                return "refused"
             return "cancelled" if self.task.cancelled() else "failed"
         return "answered" if result.answered else f"no answer ({result.reason})"
 

@@ -84,7 +84,8 @@ class ListAgents(BuiltinTool):
             return ToolResult.of(f"{one.id} is still at work, for {one.seconds:.0f} s so far.")
         if one.result is not None:
             return answer_of(one.id, one.result)
-        text = f"{one.id} gave no answer: it {one.state}."
+        told = {"failed": "it failed", "cancelled": "it was cancelled"}.get(one.state, one.refused)
+        text = f"{one.id} gave no answer: {told}."
         return ToolResult.error(ErrorKind.TOOL_ERROR, text, reason=one.state)
 
     def _listed(self, mine: Sequence[BackgroundAgent]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lockgate.agent.children import ChildRefused, Children, Wish
+from lockgate.agent.children import ChildRefused, Children
 from lockgate.agent.instructions import BASE
 from lockgate.agent.subagents.answer import outcome_of
 from lockgate.agent.subagents.background import Background
 from lockgate.agent.subagents.definition import GENERAL, AgentDefinition
+from lockgate.agent.wish import Wish
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.content import JSONObject
 from lockgate.errors import Fate
