@@ -90,7 +90,7 @@ def _library() -> Callable[[str], bool] | None:
 def _no_model() -> LocalError:
     return LocalError(
         "no model: set agent.model in the configuration, such as anthropic:claude-sonnet-4-5 or "
-        "scripted:replies.yaml; on the command line give --model, in a program agent(model=...)"
+        "scripted:replies.yaml; on the command line give --model NAME, in a program agent(model=...)"
     )
 
 

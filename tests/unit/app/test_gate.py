@@ -75,7 +75,7 @@ async def test_a_model_and_a_source_are_what_they_should_be(tmp_path: Path) -> N
     async with a_gate(tmp_path) as gate:
         with pytest.raises(LocalError, match="model must be a Model or a name, not int"):
             gate.agent(model=5)
-        with pytest.raises(LocalError, match=r"agent\.model .* --model scripted:FILE.* agent\("):
+        with pytest.raises(LocalError, match=r"agent\.model .* --model NAME.* agent\("):
             gate.agent()
     with pytest.raises(LocalError, match="source must be a Config, a path or None, not int"):
         async with lockgate.open(5):  # pyright: ignore[reportArgumentType] - on purpose

@@ -198,9 +198,15 @@ def test_a_model_is_a_script(load_text: Load, project: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("model", ["anthropic:x", "scripted:", "scripted", "''", "[a]"])
-def test_other_models_are_refused(problems_of: Problems, model: str) -> None:
-    """This version runs no other model, and says so."""
+@pytest.mark.parametrize("name", ["anthropic:claude-sonnet-4-5", "openai-chat:a/b:c", "later:x"])
+def test_a_model_of_a_provider_is_a_name(load_text: Load, name: str) -> None:
+    """It is taken as it stands: whether there is such a provider shows when it is used."""
+    assert load_text(f"agent: {{model: '{name}'}}").agent.model == name
+
+
+@pytest.mark.parametrize("model", ["claude", "scripted:", ":x", "''", "[a]"])
+def test_what_names_no_model_is_refused(problems_of: Problems, model: str) -> None:
+    """A name has a provider and a model."""
     (problem,) = problems_of(
         f"agent: {{model: '{model}'}}".replace("'[a]'", "[a]").replace("''''", "''")
     )

@@ -52,7 +52,6 @@ PROVIDERS: Final[Mapping[str, Access]] = MappingProxyType(
         "crusoe": Access(("CRUSOE_API_KEY",)),
         "deepseek": Access(("DEEPSEEK_API_KEY",)),
         "fireworks": Access(("FIREWORKS_API_KEY",)),
-        "github": Access(("GITHUB_API_KEY",)),
         "google": Access(("GOOGLE_API_KEY", "GEMINI_API_KEY")),
         "google-cloud": Access(),
         "groq": Access(("GROQ_API_KEY",), "GROQ_BASE_URL"),

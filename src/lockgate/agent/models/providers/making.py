@@ -14,8 +14,10 @@ from lockgate.agent.models.named import NamedModel
 from lockgate.agent.models.patience import Patience
 from lockgate.agent.models.providers.model import ProviderModel
 from lockgate.errors import ConfigError, Problem
+from lockgate.showing import visible
 
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b")
+_MAX_WORDS: Final = 300
 _GROUP: Final = re.compile(r"pydantic-ai-slim\[([a-z0-9-]+)\]")
 
 
@@ -74,8 +76,12 @@ def _provider(named: NamedModel) -> Provider[Any]:
 
 
 def _unusable(named: NamedModel, error: Exception, path: str) -> Problem:
-    """The library's own words are left aside but for names of variables: they may hold values."""
-    variables = list(dict.fromkeys(_VARIABLE.findall(str(error))))
+    """Variables that the library names are told; its own words where it names none, and only those
+    that are meant for people: others may hold values."""
+    words = str(error)
+    variables = list(dict.fromkeys(_VARIABLE.findall(words)))
     what = f"the model {named.name!r} can not be used here ({type(error).__name__})"
-    hint = f"set in the environment: {', '.join(variables)}" if variables else None
-    return Problem(what, path, hint=hint)
+    if variables:
+        return Problem(what, path, hint=f"set in the environment: {', '.join(variables)}")
+    meant = isinstance(error, UserError) and not (named.key and named.key in words)
+    return Problem(what, path, hint=visible(words[:_MAX_WORDS]) if meant else None)
