@@ -51,13 +51,13 @@ def test_a_prompt_that_asks_for_a_skill(skilled: Project) -> None:
 def test_a_skill_that_is_done_apart_answers_first(skilled: Project) -> None:
     """Then the model is told its answer, and has the last word."""
     done = skilled.run("run", "/apart x")
-    assert (done.returncode, done.stdout) == (0, "reply 1\n")
-    assert "Skill" in done.stderr
+    assert (done.returncode, done.stdout) == (0, "reply 0\n")
+    assert "Skill -> ran: reply 0" in done.stderr
 
 
 def test_lines_of_a_conversation(skilled: Project) -> None:
     """A skill kept from models, a slip, a path, a skill that is not for people, and a space."""
-    lines = ["/mine x", "/minne x", "/tmp/x is full", "/theirs x", " /greet is a word"]
+    lines = ["/mine x", "/minne x", "/etc/x is full", "/theirs x", " /greet is a word"]
     done = skilled.run("run", stdin="\n".join(lines) + "\n")
     assert done.returncode == 0
     assert done.stdout == "reply 0\nreply 1\nreply 2\n"
@@ -68,7 +68,7 @@ def test_lines_of_a_conversation(skilled: Project) -> None:
 
 def test_a_prompt_that_only_begins_with_a_slash(skilled: Project) -> None:
     """A program's prompt is not refused for its first letter."""
-    assert skilled.run("run", "/tmp is full").stdout == "reply 0\n"
+    assert skilled.run("run", "/etc is full").stdout == "reply 0\n"
     assert records(skilled.state) == []
 
 
