@@ -1,0 +1,243 @@
+"""A whole agent on models of providers: an agent's turns, its sessions and the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+import lockgate
+from lockgate.agent.events import Event, ModelWrites, TurnStarted
+from lockgate.agent.run import RunStatus
+from lockgate.app.build import Surroundings
+from lockgate.app.gate import Gate
+from lockgate.content import Image
+from lockgate.testing.anthropic_wire import SIGNATURE
+from lockgate.testing.belongings import Belongings, left_since
+from lockgate.testing.openai_responses_wire import ENCRYPTED
+from lockgate.testing.project import Project
+from lockgate.testing.provider_server import KEY, ProviderServer
+from lockgate.testing.provider_steps import Held, Said, SaidCall, failed
+from lockgate.tools.context import InterruptToken
+from lockgate.tools.result import ToolResult
+
+NAMES = ["openai:gpt-5", "openai-chat:gpt-5", "anthropic:claude-sonnet-4-6"]
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0" * 24).decode()
+
+every_wire = pytest.mark.parametrize("name", NAMES)
+
+
+@lockgate.tool(level="read-only")
+def weather(city: str) -> str:
+    """Say what the weather is."""
+    return f"rain in {city}"
+
+
+@lockgate.tool(level="read-only")
+def chart() -> ToolResult:
+    """Draw a chart."""
+    return ToolResult((Image(PNG, "image/png"),))
+
+
+@lockgate.tool(level="mutating", destructive=True)
+def erase(path: str) -> str:
+    """Erase it."""
+    return f"{path} is gone"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ProviderServer]:
+    """The provider."""
+    async with ProviderServer() as open_server:
+        yield open_server
+
+
+@asynccontextmanager
+async def a_gate(server: ProviderServer, directory: Path, name: str) -> AsyncGenerator[Gate]:
+    """A gate with the three tools, whose agents have the model of `name`; nobody is there."""
+    environ = {**server.environ, "HOME": str(directory), "XDG_STATE_HOME": str(directory)}
+    config = lockgate.Config(agent=lockgate.AgentSettings(model=name), state_dir=directory)
+    around = Surroundings(environ=environ, cwd=directory)
+    async with lockgate.open(
+        config, tools=[weather, chart, erase], surroundings=around, attended=False
+    ) as gate:
+        yield gate
+
+
+@every_wire
+async def test_a_turn_with_calls_side_by_side(
+    name: str, server: ProviderServer, tmp_path: Path
+) -> None:
+    """A model's calls go down the road like any other, and it reads what came of each: a result, an
+    image, a refusal. Its text is told as it comes, what it cost is counted."""
+    server.then(
+        Said(
+            "I look.",
+            (
+                SaidCall("weather", '{"city": "Oslo"}', "c1"),
+                SaidCall("chart", "{}", "c2"),
+                SaidCall("erase", '{"path": "/"}', "c3"),
+            ),
+            thinking="Hmm, well.",
+            input=100,
+            output=20,
+        ),
+        Said("It rains in Oslo.", input=150, output=10, cached=90),
+    )
+    seen: list[Event] = []
+    async with a_gate(server, tmp_path, name) as gate:
+        result = await gate.agent().run("What is it like?", sink=seen.append)
+    assert (result.status, result.text) == (RunStatus.ANSWERED, "It rains in Oslo.")
+    assert [made.tool for made in result.calls] == ["weather", "chart", "erase"]
+    refused = result.calls[2].result
+    assert isinstance(refused, ToolResult)
+    assert refused.kind is lockgate.ErrorKind.NOT_APPROVED
+    assert (result.usage.input, result.usage.output, result.usage.cached) == (250, 30, 90)
+    told = "".join(event.text for event in seen if isinstance(event, ModelWrites))
+    assert told == "I look.It rains in Oslo."
+    first, second = (json.dumps(heard.body) for heard in server.heard)
+    assert all(f'"{tool}"' in first for tool in ("weather", "chart", "erase"))
+    assert "rain in Oslo" in second
+    assert PNG in second
+    assert second.index('"c1"') < second.index('"c2"') < second.index('"c3"')
+    if name != "openai-chat:gpt-5":
+        assert (SIGNATURE if name.startswith("anthropic") else ENCRYPTED) in second
+
+
+@every_wire
+async def test_a_session_that_is_kept_goes_on_in_another_gate(
+    name: str, server: ProviderServer, tmp_path: Path
+) -> None:
+    """With what the provider wants back of it, which was written with the session."""
+    if name == "openai-chat:gpt-5":
+        server.then(Said("One.", thinking="Hmm, well."))
+    else:
+        server.then(Said("One.", thinking="Hmm, well."), Said("Two."))
+    async with a_gate(server, tmp_path, name) as gate:
+        agent = gate.agent()
+        await agent.run("First.")
+        session = agent.session_id
+        await agent.close()
+    async with a_gate(server, tmp_path, name) as gate:
+        agent = gate.agent(session=session)
+        assert (await agent.run("Second.")).answered
+        await agent.close()
+    sent = json.dumps(server.heard[-1].body)
+    assert sent.index("First.") < sent.index("One.") < sent.index("Second.")
+    if name != "openai-chat:gpt-5":
+        assert (SIGNATURE if name.startswith("anthropic") else ENCRYPTED) in sent
+
+
+@every_wire
+@pytest.mark.parametrize(
+    ("status", "code", "message", "reason", "words"),
+    [
+        (401, "invalid_api_key", f"Incorrect API key: {KEY}", "unauthorized", "_API_KEY"),
+        (400, "context_length_exceeded", "prompt is too long: 9 tokens > 8", "too_large", "longer"),
+    ],
+)
+async def test_a_provider_that_fails_ends_the_turn(
+    name: str,
+    status: int,
+    code: str,
+    message: str,
+    reason: str,
+    words: str,
+    server: ProviderServer,
+    tmp_path: Path,
+) -> None:
+    """With a reason for programs and words for people, and the session goes on after it."""
+    code = "invalid_request_error" if name.startswith("anthropic") else code
+    server.then(failed(status, message, code), Said("There."))
+    async with a_gate(server, tmp_path, name) as gate:
+        agent = gate.agent()
+        result = await agent.run("Go.")
+        assert (result.status, result.reason) == (RunStatus.MODEL_FAILED, reason)
+        assert words in result.detail
+        assert KEY not in result.detail
+        assert (await agent.run("Again.")).text == "There."
+
+
+@every_wire
+async def test_a_reply_that_was_cut_off_is_no_answer(
+    name: str, server: ProviderServer, tmp_path: Path
+) -> None:
+    """And none of its calls is made, however much of it can be read."""
+    cut = Said("I", (SaidCall("weather", '{"city": "Os'),), finish="length")
+    server.then(cut, Said("Shorter."))
+    async with a_gate(server, tmp_path, name) as gate:
+        result = await gate.agent().run("Go.")
+    assert result.text == "Shorter."
+    assert [made.result.kind for made in result.calls if isinstance(made.result, ToolResult)] == [
+        lockgate.ErrorKind.SKIPPED
+    ]
+
+
+@every_wire
+async def test_an_interrupt_hangs_up_on_the_provider(
+    name: str, server: ProviderServer, tmp_path: Path
+) -> None:
+    """Nothing of the gate is left when it is closed."""
+    server.then(Held())
+    before = Belongings.now()
+    token = InterruptToken()
+    async with a_gate(server, tmp_path, name) as gate:
+
+        def begun(event: Event) -> None:
+            if isinstance(event, TurnStarted):
+                waiting.append(asyncio.ensure_future(_interrupt(server, token)))
+
+        waiting: list[asyncio.Future[None]] = []
+        result = await gate.agent().run("Go.", interrupt=token, sink=begun)
+        assert result.status is RunStatus.INTERRUPTED
+        await server.quiet()
+        await asyncio.gather(*waiting)
+    await server.left()
+    assert await left_since(before) == ()
+
+
+async def _interrupt(server: ProviderServer, token: InterruptToken) -> None:
+    await server.asked(1)
+    token.interrupt()
+
+
+def test_a_run_without_a_key_says_what_to_set(project: Project) -> None:
+    """Exit code 2, and nothing is started or asked."""
+    for provider, key in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
+        done = project.run("run", "--model", f"{provider}:m", "hello", named=False)
+        assert done.returncode == 2
+        assert f"set the environment variable {key}" in done.stderr
+
+
+async def test_a_run_on_the_command_line(project: Project, server: ProviderServer) -> None:
+    """The answer of a live model on standard output; its key and address from the environment."""
+    server.then(Said("Hello to you."))
+    done = await asyncio.to_thread(
+        project.run,
+        "run",
+        "--model",
+        "anthropic:claude-sonnet-4-6",
+        "hello",
+        env=server.environ,
+        named=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "Hello to you.\n")
+    assert any(KEY in value for value in server.heard[0].headers.values())
+    assert KEY not in done.stderr
+
+
+async def test_a_provider_that_fails_on_the_command_line(
+    project: Project, server: ProviderServer
+) -> None:
+    """Exit code 5, and the words of it."""
+    server.then(failed(401, "no", "authentication_error"))
+    done = await asyncio.to_thread(
+        project.run, "run", "--model", "openai:gpt-5", "hello", env=server.environ, named=False
+    )
+    assert done.returncode == 5
+    assert "OPENAI_API_KEY" in done.stderr
