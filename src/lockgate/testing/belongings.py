@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,14 +15,16 @@ SETTLE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """Descriptors, children and tasks at one moment."""
+    """Descriptors, children, tasks and threads at one moment."""
 
     descriptors: int
-    """Open file descriptors."""
+    """Open file descriptors, sockets among them."""
     children: frozenset[int]
     """Process ids of children that are not reaped."""
     tasks: int
     """Tasks of the running loop."""
+    threads: int = 0
+    """Threads of lockgate's own; those of the loop and of other libraries are theirs."""
 
     @classmethod
     def now(cls) -> Belongings:
@@ -30,6 +33,7 @@ class Belongings:
             descriptors=len(os.listdir("/proc/self/fd")),  # noqa: PTH208 - a count, not paths
             children=frozenset(_children(os.getpid())),
             tasks=len(asyncio.all_tasks()),
+            threads=sum(one.name.startswith("lockgate") for one in threading.enumerate()),
         )
 
     def more_than(self, before: Belongings) -> tuple[str, ...]:
@@ -41,6 +45,8 @@ class Belongings:
             found.append(f"children {sorted(self.children - before.children)}")
         if self.tasks > before.tasks:
             found.append(f"{self.tasks - before.tasks} tasks")
+        if self.threads > before.threads:
+            found.append(f"{self.threads - before.threads} threads")
         return tuple(found)
 
 
