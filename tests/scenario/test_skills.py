@@ -226,7 +226,7 @@ class TestAcceptance:
         refused = skilled.run("tools", named=False)
         assert refused.returncode == 2
         assert "skills: has changed since you accepted it" in refused.stderr
-        assert "follow the 3 lines of the skill look-around" in refused.stderr
+        assert "have its 3 lines followed" in refused.stderr
         accepted = skilled.json("config", "accept", "--yes", named=False)
         (definitions,) = accepted["definitions"]
         (file,) = definitions["files"]

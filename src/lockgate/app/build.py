@@ -19,7 +19,7 @@ from lockgate.agent.threads import WorkerThreads
 from lockgate.agent.witness import Witness
 from lockgate.app.answers import AnswersFile
 from lockgate.app.asking import GivenServices, services_of
-from lockgate.app.children import AGENT_TOOLS, child_tools
+from lockgate.app.children import MADE_HERE, child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
@@ -281,7 +281,7 @@ def _keeper(
 
 def _in_tree(config: Config, around: Surroundings, manager: Manager | None) -> tuple[Tool, ...]:
     """The tools of ours that the configuration names; see `child_tools` for some of them."""
-    names = [name for name in config.builtin if name not in AGENT_TOOLS]
+    names = [name for name in config.builtin if name not in MADE_HERE]
     if not names:
         return ()
     from lockgate.app.served import ServedResources

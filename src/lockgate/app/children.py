@@ -30,6 +30,14 @@ class ChildTools:
 AGENT_TOOLS: Final = ("Task", "list_agents")
 """Of the tools that `builtin` may name, those that are made here; with sub-agents that are defined
 they are there without being named."""
+MADE_HERE: Final = (*AGENT_TOOLS, "Skill")
+"""All that `builtin` may name and that is made here; `Skill` is there exactly with skills."""
+
+
+def brought(config: Config) -> tuple[str, ...]:
+    """The tools that are there because of what is defined, named under `builtin` or not."""
+    agents = AGENT_TOOLS if config.agent.agents else ()
+    return (*agents, "Skill") if config.agent.skills else agents
 
 
 def child_tools(config: Config) -> ChildTools:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from lockgate.app.children import brought
 from lockgate.app.finding import Finding
 from lockgate.app.logins import login_findings
 from lockgate.app.models import model_fault
+from lockgate.app.skill_findings import skill_findings
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
 from lockgate.errors import PeerError
@@ -50,6 +52,7 @@ def findings(
         *_past_the_shell(config),
         *_offers(config),
         *_unpinned(config),
+        *skill_findings(config, _absent, model_fault),
     )
 
 
@@ -221,8 +224,10 @@ def _unpinned(config: Config) -> Iterator[Finding]:
 
 def _absent(tool: str | None, config: Config) -> tuple[str, str] | None:
     """Why a command of ours has no tool of that name, which is no server's, and what to do."""
-    if tool is None or tool in config.builtin:
+    if tool is None or tool in config.builtin or tool in brought(config):
         return None
+    if tool == "Skill":
+        return "Skill, and there are no skills", "say where skills are: agent: {skills: [./skills]}"
     if tool in IN_TREE:
         listed = ", ".join((*config.builtin, tool))
         return f"{tool}, which is not among `builtin`", f"to have the tool: builtin: [{listed}]"

@@ -176,5 +176,12 @@ IN_TREE: Final[Mapping[str, InTreeTool]] = _table(
         destructive=False,
         doc="lists sub-agents and their answers",
     ),
+    InTreeTool(
+        "Skill",
+        _NONE,
+        frozenset({"skill", "arguments"}),
+        destructive=False,
+        doc="does tasks by skills that are configured",
+    ),
 )
 """By name."""

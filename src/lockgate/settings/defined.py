@@ -81,9 +81,16 @@ def _skill(document: Document) -> SkillDefinition:
 def _told(skill: SkillDefinition) -> Iterator[str]:
     """What accepting a skill means."""
     lines = skill.text.count("\n") + 1
-    files = f", and {len(skill.files)} files beside them" if skill.files else ""
+    files = f", which has {len(skill.files)} more files" if skill.files else ""
     shown = _cut(skill.description)
-    yield f"let a model follow the {lines} lines of the skill {skill.name}{files}: {shown}"
+    who = "a model" if skill.by_model else "you and no model"
+    yield f"let {who} ask for the skill {skill.name}{files}: {shown}"
+    if skill.model is not None:
+        yield f"run the model {word(skill.model)} for {skill.name}"
+    rest = len(skill.text) - _SHOWN_INSTRUCTIONS
+    more = f" and {rest} more characters" if rest > 0 else ""
+    text = word(skill.text[:_SHOWN_INSTRUCTIONS])
+    yield f"have its {lines} lines followed: {text}{more}"
 
 
 def told_agent(agent: AgentDefinition) -> Iterator[str]:
