@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from lockgate.app.agent_findings import agent_findings
 from lockgate.app.children import brought
 from lockgate.app.finding import Finding
+from lockgate.app.hook_findings import hook_findings
 from lockgate.app.logins import login_findings
 from lockgate.app.models import model_fault
 from lockgate.app.skill_findings import skill_findings
@@ -52,6 +54,8 @@ def findings(
         *_past_the_shell(config),
         *_offers(config),
         *_unpinned(config),
+        *hook_findings(config, environ),
+        *agent_findings(config, _absent, model_fault),
         *skill_findings(config, _absent, model_fault),
     )
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
+from lockgate.app.agent_findings import known_agent_findings
 from lockgate.app.finding import Finding
+from lockgate.app.hook_findings import known_hook_findings
 from lockgate.app.unmatched import unmatched
 from lockgate.decision import Decision
 from lockgate.mcp.host.manager import Manager
@@ -37,6 +39,8 @@ def known_findings(
         *unmatched(config, snapshot, statuses),
         *_destructive(config, snapshot),
         *_past_our_tools(config, snapshot),
+        *known_hook_findings(config, snapshot),
+        *known_agent_findings(config, snapshot, statuses),
     ]
     if manager is not None:
         for settings in config.servers:

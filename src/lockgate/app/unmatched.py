@@ -15,7 +15,7 @@ from lockgate.mcp.host.status import ServerStatus
 from lockgate.rules.bind import bind
 from lockgate.rules.offers import unmatched as unmatched_offers
 from lockgate.rules.pattern import ToolPattern, parse_pattern
-from lockgate.rules.rule import Rule
+from lockgate.rules.rule import Rule, RuleSet
 from lockgate.schema.spelling import nearest
 from lockgate.settings.config import Config
 from lockgate.tools.naming import server_prefix
@@ -26,7 +26,8 @@ from lockgate.tools.tool import Tool
 def unmatched(
     config: Config, snapshot: Snapshot, statuses: Sequence[ServerStatus]
 ) -> tuple[Finding, ...]:
-    """Each rule and offer of `config` that names a tool which nobody has, or what no tool has.
+    """Each rule, offer and hook's matcher of `config` that names a tool which nobody has, or what
+    no tool has.
 
     Of servers, those in `statuses` whose tools are registered are looked at; of local tools, those
     that a program gave, if it gave any. A tool that was left out has been told about and is no
@@ -40,16 +41,37 @@ def _found(
 ) -> Iterator[Finding]:
     for rule in bind(config.rules, snapshot).unbound:
         word = rule.decision.name.lower()
-        pattern = ToolPattern(rule.server, rule.tool)
         what, where = f'the {word} rule "{rule.text}"', rule.source or f"permissions.{word}"
-        meant = next((tool for tool in snapshot.tools if pattern.matches(tool)), None)
-        if meant is None:
-            yield from _told(pattern, what, where, snapshot, statuses)
-        else:
-            yield _unfit(rule, meant, what, where)
+        yield from _unbound(rule, what, where, snapshot, statuses)
+    for hook in config.hooks:
+        matchers = RuleSet(() if hook.matcher is None else (hook.matcher,))
+        for rule in bind(matchers, snapshot).unbound:
+            what = f'the matcher "{rule.text}" of the hook {hook.name}'
+            yield from _unbound(rule, what, hook.source or "hooks", snapshot, statuses)
     for text in unmatched_offers(config.agent.offer, snapshot):
         what = f'the offer "{text}"'
         yield from _told(parse_pattern(text), what, "agent.offer", snapshot, statuses)
+
+
+def unmatched_tool(
+    text: str, what: str, where: str, snapshot: Snapshot, statuses: Sequence[ServerStatus]
+) -> Iterator[Finding]:
+    """The finding that the pattern `text` names a tool which is not there, if that is so; `what`
+    begins its sentence."""
+    if unmatched_offers((text,), snapshot):
+        known = {status.name: status for status in statuses}
+        yield from _told(parse_pattern(text), what, where, snapshot, known)
+
+
+def _unbound(
+    rule: Rule, what: str, where: str, snapshot: Snapshot, statuses: dict[str, ServerStatus]
+) -> Iterator[Finding]:
+    pattern = ToolPattern(rule.server, rule.tool)
+    meant = next((tool for tool in snapshot.tools if pattern.matches(tool)), None)
+    if meant is None:
+        yield from _told(pattern, what, where, snapshot, statuses)
+    else:
+        yield _unfit(rule, meant, what, where)
 
 
 def _unfit(rule: Rule, tool: Tool, what: str, where: str) -> Finding:

@@ -79,6 +79,7 @@ class HookAssembly:
             value["name"] or default_name(handler),
             matcher,
             value["onError"],
+            "onError" in text.draft,
             self._timeout(text, value["timeout"]),
             f"{text.place} {text.path}",
             text.place.file,

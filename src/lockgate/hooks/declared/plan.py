@@ -74,6 +74,8 @@ class DeclaredHook:
     """None: every call, or every event."""
     denies_on_error: bool = False
     """`onError: deny`."""
+    says_on_error: bool = False
+    """Whether `onError` is written at all: then what a failure means is a choice somebody made."""
     timeout: float = TIMEOUT
     """Seconds."""
     source: str | None = None
