@@ -1,20 +1,17 @@
-"""Hooks before a call: they object, ask or rewrite; they never answer the gate."""
+"""Hooks before a call: they object or ask; they never answer the gate."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from lockgate.calls.declared import HOOK, DeclaredCall
 from lockgate.decision import Decision
-from lockgate.errors import LocalError
-from lockgate.hooks.event import HookEvent, HookInput
-from lockgate.hooks.hook import Hook
+from lockgate.hooks.event import HookEvent
 from lockgate.hooks.result import HookDecision, HookResult
-from lockgate.policy.approval import Answer, Later, Scope
+from lockgate.policy.approval import Answer, Scope
 from lockgate.policy.ceiling import whole
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
@@ -33,12 +30,6 @@ SECRET = "hunter2"  # noqa: S105 - a stand-in that must not turn up
 DENY = HookResult(HookDecision.DENY, "not on Fridays")
 ASK = HookResult(HookDecision.ASK, "a release")
 ALLOW = HookResult(HookDecision.ALLOW, "fine by me")
-SCHEMA = {
-    "type": "object",
-    "properties": {"path": {"type": "string"}},
-    "required": ["path"],
-    "additionalProperties": False,
-}
 
 
 def add() -> ScriptedTool:
@@ -112,98 +103,6 @@ async def test_no_hook_hears_of_arguments_that_are_no_json(make_road: MakeRoad) 
     result = await road.invoke(road.call("add", {"x": object()}))
     assert result.kind is ErrorKind.INVALID_ARGUMENTS
     assert hook.told == []
-
-
-@pytest.mark.req("B-01")
-async def test_a_rewrite_is_what_everything_sees_from_then_on(make_road: MakeRoad) -> None:
-    """Schema, rules, the question, its digest, the record and the tool: the final arguments and
-    no others."""
-    tool = ScriptedTool("move", input_schema=SCHEMA, server="files")
-    approver = ScriptedApprover.always(True)
-    hook = ScriptedHook.always(HookResult(reason="tidy", updated_input={"path": "/new"}))
-    road = make_road([tool], attended=[approver], hooks=[hook.on(PRE)])
-    plain = make_road([tool], attended=[approver], owner="other")
-    # The first ones would not even fit the schema.
-    assert not (await road.invoke(road.call("mcp__files__move", {"wrong": SECRET}))).is_error
-    await plain.invoke(plain.call("mcp__files__move", {"path": "/new"}))
-    assert tool.runs == [{"path": "/new"}] * 2
-    assert [question.arguments for question in approver.questions] == [{"path": "/new"}] * 2
-    assert approver.questions[0].digest == approver.questions[1].digest
-    mine, other = road.ledger.decisions[0], plain.ledger.decisions[0]
-    assert mine.arguments_digest == other.arguments_digest
-    assert [reason.code for reason in mine.reasons] == [
-        "destructive",
-        "not_exempt",
-        "hook_rewrites",
-    ]
-
-
-@pytest.mark.parametrize("path", ["/denied/x", "/asked/x"])
-async def test_rules_judge_a_rewrite(make_road: MakeRoad, path: str) -> None:
-    """A hook can not rewrite a call past a rule."""
-    tool = ScriptedTool("put", server="files", destructive=False)
-    given = rules(
-        ("mcp__files__put(path=/denied/*)", Decision.DENY),
-        ("mcp__files__put(path=/asked/*)", Decision.ASK),
-        ("mcp__files__put", Decision.ALLOW),
-    )
-    hook = ScriptedHook([HookResult(HookDecision.ALLOW, updated_input={"path": path})])
-    road = make_road([tool], rules=given, exempt=MUTATE, hooks=[hook.on(PRE)])
-    result = await road.invoke(road.call("mcp__files__put", {"path": "/fine"}))
-    assert result.kind in (ErrorKind.DENIED, ErrorKind.NOT_APPROVED)
-    assert tool.runs == []
-
-
-async def test_a_rewrite_that_does_not_fit_is_refused_as_any_call(make_road: MakeRoad) -> None:
-    """The schema holds for hooks too."""
-    tool = ScriptedTool("move", input_schema=SCHEMA)
-    hook = ScriptedHook([HookResult(updated_input={"path": 3})])
-    road = make_road([tool], attended=[ScriptedApprover.always(True)], hooks=[hook.on(PRE)])
-    result = await road.invoke(road.call("move", {"path": "/fine"}))
-    assert result.kind is ErrorKind.INVALID_ARGUMENTS
-    assert tool.runs == []
-
-
-async def test_a_rewrite_that_is_no_json_refuses_the_call(make_road: MakeRoad) -> None:
-    """Whatever was meant, the call that came in is not what the hook wanted made."""
-    tool = add()
-    hook = ScriptedHook([HookResult(updated_input={"x": float("nan")})])
-    road = make_road([tool], exempt=MUTATE, hooks=[hook.on(PRE)])
-    result = await road.invoke(road.call("add", {"x": 1}))
-    assert (result.kind, result.reason) == (ErrorKind.DENIED, "hook")
-    assert tool.runs == []
-
-
-async def test_two_different_rewrites_are_a_refusal_with_both_named(make_road: MakeRoad) -> None:
-    """Neither call is the one that both wanted."""
-    one = ScriptedHook([HookResult(updated_input={"x": 1})]).on(PRE, name="one")
-    two = ScriptedHook([HookResult(updated_input={"x": 2})]).on(PRE, name="two")
-    road = make_road([add()], exempt=MUTATE, hooks=[one, two])
-    result = await road.invoke(road.call("add", {"x": 0}))
-    assert result.reason == "hook"
-    assert "the hooks one and two" in result.text
-
-
-async def test_what_a_hook_does_with_its_rewrite_later_changes_nothing(
-    make_road: MakeRoad,
-) -> None:
-    """It was copied when it was said."""
-    mine: dict[str, Any] = {"list": [1]}
-
-    async def rewrites(told: HookInput) -> HookResult:
-        del told
-        return HookResult(updated_input=mine)
-
-    class Changes(ScriptedApprover):
-        async def __call__(self, question: Any) -> Any:
-            mine["list"].append(2)
-            return await super().__call__(question)
-
-    tool = ScriptedTool("add")
-    approver = Changes([Answer(True, "")])
-    road = make_road([tool], attended=[approver], hooks=[Hook(PRE, rewrites, "rewrites")])
-    assert not (await road.invoke(road.call("add"))).is_error
-    assert tool.runs == [{"list": [1]}]
 
 
 @pytest.mark.req("S0-08")
@@ -327,51 +226,6 @@ async def test_hooks_are_asked_once_however_often_it_is_decided(make_road: MakeR
     assert codes == [["hook_asks"], ["hook_asks", "open_unknown"]]
 
 
-@pytest.mark.req("B-14")
-async def test_a_ticket_holds_what_hooks_left_and_is_resumed_without_them(
-    make_road: MakeRoad,
-) -> None:
-    """The rewritten arguments, the reason it is asked for and what the model is to be told survive
-    the process; the hooks of the one that resumes are not asked again."""
-    tool = add()
-    said = HookResult(HookDecision.ASK, "a release", {"x": 2}, "mind the gap")
-    road = make_road(
-        [tool],
-        exempt=MUTATE,
-        attended=[ScriptedApprover([Later()])],
-        hooks=[ScriptedHook([said]).on(PRE)],
-    )
-    ticket = (await road.suspend(road.call("add", {"x": 1}))).ticket
-    before, after = ScriptedHook([DENY]), ScriptedHook()
-    other = make_road(
-        [tool],
-        rules=rules(("add", Decision.ALLOW)),
-        exempt=MUTATE,
-        owner="other",
-        hooks=[before.on(PRE), after.on(HookEvent.POST_TOOL)],
-    )
-    result: Any = await other.invoker.resume(ticket, Answer(True, "ann"), other.snapshot)
-    assert not result.is_error
-    assert "mind the gap" in result.text
-    assert tool.runs == [{"x": 2}]
-    assert before.told == []
-    assert after.told[0].tool_input == {"x": 2}
-    assert [reason.code for reason in other.ledger.decisions[0].reasons] == ["hook_asks"]
-
-
-async def test_a_resumed_call_is_no_answer_to_a_hooks_ask(make_road: MakeRoad) -> None:
-    """A no to the ticket stays one, whatever rules allow by now."""
-    road = make_road(
-        [add()],
-        exempt=MUTATE,
-        attended=[ScriptedApprover([Later()])],
-        hooks=[ScriptedHook([ASK]).on(PRE)],
-    )
-    ticket = (await road.suspend(road.call("add"))).ticket
-    result: Any = await road.invoker.resume(ticket, Answer(False, "ann"), road.snapshot)
-    assert result.reason == "said_no"
-
-
 async def test_what_a_hook_adds_is_told_with_the_result(make_road: MakeRoad) -> None:
     """Marked as its own; with a refusal as well."""
     hook = ScriptedHook.always(HookResult(context="the disk is nearly full"))
@@ -452,114 +306,3 @@ async def test_a_cancellation_passes_and_is_recorded(make_road: MakeRoad) -> Non
     assert hook.ended == len(hook.told)
     assert road.ledger.decisions[0].reason == "cancelled"
     assert tool.runs == []
-
-
-async def test_a_hook_can_not_change_the_arguments_by_the_way(make_road: MakeRoad) -> None:
-    """It has a copy; what it changes there is nobody's."""
-
-    async def changes(told: HookInput) -> None:
-        arguments: Any = told.tool_input
-        arguments["x"]["y"] = 2
-
-    tool = add()
-    road = make_road([tool], exempt=MUTATE, hooks=[Hook(PRE, changes, "changes")])
-    await road.invoke(road.call("add", {"x": {"y": 1}}))
-    assert tool.runs == [{"x": {"y": 1}}]
-
-
-# ------------------------------------------------------------------ a hook's own call
-
-DECLARED = DeclaredCall("files", "drop", "lockgate.yaml hooks[0]")
-
-
-def its_road(make_road: MakeRoad, hook: ScriptedHook, **extra: Any) -> tuple[Road, ScriptedTool]:
-    """A road on which hooks of every event hear of everything, and approvers would say yes."""
-    tool = ScriptedTool("drop", server="files")
-    other = ScriptedTool("other", server="files")
-    hooks = [hook.on(event) for event in HookEvent if event.is_about_a_call]
-    approver = ScriptedApprover.always(True)
-    road = make_road([tool, other], attended=[approver], hooks=hooks, **extra)
-    return road, tool
-
-
-def its_call(road: Road, name: str = "mcp__files__drop", **extra: Any) -> Any:
-    """A hook's own call."""
-    given: dict[str, Any] = {"entry": HOOK, "declared": DECLARED, **extra}
-    return road.call(name, {}, **given)
-
-
-@pytest.mark.req("S3-13")
-async def test_a_hooks_own_call_is_answered_by_its_declaration(make_road: MakeRoad) -> None:
-    """Nobody is asked, though the tool is destructive; the record names `hook` and the place."""
-    hook = ScriptedHook.always(DENY)
-    road, tool = its_road(make_road, hook)
-    assert not (await road.invoke(its_call(road))).is_error
-    assert len(tool.runs) == 1
-    record = road.ledger.decisions[0]
-    assert (record.entry, record.approver, record.approved) == (HOOK, HOOK, True)
-    assert record.reasons[0].source == "lockgate.yaml hooks[0]"
-    assert hook.told == []
-
-
-@pytest.mark.req("S3-13")
-@pytest.mark.parametrize(
-    ("extra", "name"),
-    [
-        ({}, "mcp__files__other"),
-        ({"declared": None}, "mcp__files__drop"),
-        ({"entry": "agent"}, "mcp__files__drop"),
-        ({"declared": DeclaredCall("other", "drop", "x")}, "mcp__files__drop"),
-        ({"declared": DeclaredCall("files", "dro", "x")}, "mcp__files__drop"),
-    ],
-)
-async def test_a_declaration_answers_for_exactly_its_tool(
-    make_road: MakeRoad, extra: Mapping[str, Any], name: str
-) -> None:
-    """Another tool, none declared, or a call that is no hook's: refused, and nobody is asked."""
-    hook = ScriptedHook()
-    road, tool = its_road(make_road, hook)
-    result = await road.invoke(its_call(road, name, **extra))
-    assert (result.kind, result.reason) == (ErrorKind.NOT_OFFERED, "undeclared")
-    assert tool.runs == []
-
-
-@pytest.mark.req("S3-13")
-@pytest.mark.parametrize("how", ["deny rule", "deny rule by argument", "ceiling"])
-async def test_ceiling_and_deny_rules_hold_for_a_hooks_own_call(
-    make_road: MakeRoad, how: str
-) -> None:
-    """A declaration is an answer, no permission."""
-    text = "mcp__files__drop" if how == "deny rule" else "mcp__files__drop(x=1)"
-    given = rules() if how == "ceiling" else rules((text, Decision.DENY))
-    road, tool = its_road(make_road, ScriptedHook(), rules=given)
-    call = its_call(road, bounds=whole(READ if how == "ceiling" else MUTATE))
-    if how == "deny rule by argument":
-        call = road.call("mcp__files__drop", {"x": 1}, entry=HOOK, declared=DECLARED)
-    result = await road.invoke(call)
-    assert result.kind is (ErrorKind.ABOVE_CEILING if how == "ceiling" else ErrorKind.DENIED)
-    assert tool.runs == []
-
-
-async def test_an_open_unknown_is_not_answered_by_a_declaration(make_road: MakeRoad) -> None:
-    """Nobody knew of it when it was declared; and nobody is asked (B-03)."""
-    road, tool = its_road(make_road, ScriptedHook())
-    road.leave_open(road.call("mcp__files__drop"))
-    result = await road.invoke(its_call(road))
-    assert (result.kind, result.reason) == (ErrorKind.NOT_APPROVED, "nobody_to_ask")
-    assert tool.runs == []
-
-
-async def test_no_grant_counts_for_a_hooks_own_call(make_road: MakeRoad) -> None:
-    """Neither a yes nor a no of the session is about what configuration declares."""
-    road = make_road(
-        [ScriptedTool("drop", server="files")],
-        attended=[ScriptedApprover([Answer(False, "", Scope.SESSION)])],
-    )
-    assert (await road.invoke(road.call("mcp__files__drop"))).is_error
-    assert not (await road.invoke(its_call(road))).is_error
-
-
-async def test_no_approver_may_be_called_hook(make_road: MakeRoad) -> None:
-    """In records the name says that no approver answered."""
-    with pytest.raises(LocalError, match="hook"):
-        make_road([add()], attended=[ScriptedApprover(name="hook")])
