@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any
 
 from lockgate.hooks.declared.plan import (
     CommandHandler,
@@ -23,8 +23,6 @@ from lockgate.settings.hook_kinds import HookText, TemplateText
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft
 from lockgate.showing import visible
-
-_NEEDED: Final = {"command": ("command",), "http": ("url",), "mcp_tool": ("server", "tool")}
 
 
 class HookAssembly:
@@ -65,11 +63,8 @@ class HookAssembly:
         return tuple(hook for hook in found if hook is not None)
 
     def _hook(self, text: HookText) -> DeclaredHook | None:
-        missing = [key for key in _NEEDED[text.kind] if key not in text.draft]
-        for key in missing:
-            self._add(text.place, text.path, f"a hook of type {text.kind} needs {key}", None)
         matcher = None if text.matcher is None else self._rule(text.matcher)
-        if missing or (text.matcher is not None and matcher is None):
+        if text.matcher is not None and matcher is None:
             return None
         handler = self._handler(text)
         value = _Value(text)

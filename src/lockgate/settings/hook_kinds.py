@@ -275,6 +275,9 @@ class Groups(msgspec.Struct, frozen=True):
             return at.key("type").fault(word, f"unknown type {word.text[:40]!r}", hint)
         before = len(at.findings.problems)
         draft = read_section(section, node, at)
+        for key in (key.name for key in section.keys if key.shown == "required"):
+            if node.get(key) is None:
+                at.fault(node, f"a hook of type {word.text} needs {key}")
         return MISSING if len(at.findings.problems) > before else (word.text, draft)
 
 
