@@ -50,7 +50,7 @@ def test_a_turn_can_be_ended_at_every_await(tmp_path: Path, end: End) -> None:
 
 
 def test_turns_can_be_ended_at_random_moments() -> None:
-    """A few of those that `scripts/interrupts` ends, half of them with a server that is a process."""
+    """A few of those that `scripts/interrupts` ends, half with a server that is a process."""
     script = Path(__file__).parents[1] / "faults/random_interrupts.py"
     command = [sys.executable, str(script), "--count", "40", "--seed", "1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=55, check=False)

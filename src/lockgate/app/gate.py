@@ -269,6 +269,7 @@ class Gate:
         `session` is the id of one that is kept (`Gate.sessions`), to go on with: what was said is
         known, and what was answered for it holds. By default a new one begins, and is kept unless
         `sessions.keep` says never. Any number of agents may run at once, each in its own session.
+        `limits` bounds each turn; by default the configuration's `agent.limits` do.
         `model` is a `Model`, or a name such as `anthropic:claude-sonnet-4-5`; by default the
         configuration's `agent.model`. A model that is named is the gate's, and closed with it.
         Raises `LocalError` if there is neither, and for a session that is not there, was made in
@@ -277,7 +278,6 @@ class Gate:
         """
         from lockgate.agent.agent import Agent
         from lockgate.agent.instructions import BASE
-        from lockgate.agent.limits import TurnLimits
         from lockgate.agent.plan import AgentPlan
         from lockgate.app.models import chosen_model
 
@@ -289,7 +289,7 @@ class Gate:
             ceiling=settings.ceiling,
             offer=settings.offer,
             instructions=instructions or settings.instructions or BASE,
-            limits=limits or TurnLimits(),
+            limits=limits or settings.limits,
             entry=Entry.AGENT.value,
         )
         keeper = self._keeper()

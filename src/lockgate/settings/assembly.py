@@ -34,6 +34,7 @@ from lockgate.settings.findings import Findings
 from lockgate.settings.hook_assembly import HookAssembly
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
 from lockgate.settings.layers import Layers
+from lockgate.settings.limit_keys import limits_of
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft, Given, Section
 from lockgate.settings.server_keys import IDENTIFIED_BY, MCP, SERVER
@@ -203,7 +204,11 @@ class Assembly:
             for index, text in enumerate(offer.value):
                 self._check_offer(text, offer.place, f"{offer.path}[{index}]")
         return AgentSettings(
-            value["model"], value["ceiling"], value["offer"], value["instructions"]
+            value["model"],
+            value["ceiling"],
+            value["offer"],
+            value["instructions"],
+            limits_of(draft.get("limits"), self._findings),
         )
 
     def _check_offer(self, text: str, place: Place, path: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from lockgate.agent.limits import TurnLimits
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.hooks.declared.plan import DeclaredHook
@@ -41,6 +42,8 @@ class AgentSettings:
     """Tool names and `mcp__server__*` patterns; None is everything registered."""
     instructions: str | None = None
     """What the model is told before it is asked anything; None is lockgate's own text."""
+    limits: TurnLimits = field(default_factory=TurnLimits)
+    """The bounds of each turn."""
     skills: tuple[SkillDefinition, ...] = ()
     """With any, there is the tool `Skill`."""
     agents: tuple[AgentDefinition, ...] = ()

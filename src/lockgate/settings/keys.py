@@ -15,6 +15,7 @@ from lockgate.settings.definition_keys import DefinitionPlaces
 from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.hook_keys import HOOK_KEYS
 from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName, Text
+from lockgate.settings.limit_keys import LIMITS
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
@@ -76,6 +77,7 @@ AGENT: Final = Section(
             " With any, there is the tool `Skill`. The lists of all layers are joined.",
             expands=True,
         ),
+        Key("limits", Nested(LIMITS), MappingProxyType({}), "empty", LIMITS.doc, empty=True),
     ),
 )
 

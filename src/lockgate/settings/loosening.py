@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from lockgate.agent.limits import TurnLimits
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy, SamplingSettings
 from lockgate.rules.in_tree import IN_TREE
 from lockgate.rules.pattern import PatternError, parse_pattern
@@ -173,6 +174,7 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
         if wider:
             listed = ", ".join(map(word, wider))
             yield f"offer the agent what your own configuration does not: {listed}"
+    yield from _of_limits(_section(found, "limits"), _section(own, "limits"))
     if (model := _value(found, "model", None)) is not None:
         yield f"run the model {word(model)}"
     for place in _value(found, "agents", ()):
@@ -185,6 +187,21 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
         text = word(instructions[:_SHOWN_INSTRUCTIONS])
         rest = len(instructions) - _SHOWN_INSTRUCTIONS
         yield f"tell the model: {text}" + (f" and {rest} more characters" if rest > 0 else "")
+
+
+def _of_limits(found: Draft, own: Draft) -> Iterator[str]:
+    """Bounds that are wider than the person's own; of tokens none is the widest."""
+    default = TurnLimits()
+    for key, before, unit in (
+        ("iterations", default.iterations, " replies of the model"),
+        ("time", default.seconds, "s"),
+        ("tokens", default.tokens, " tokens"),
+    ):
+        before = _value(own, key, before)
+        after = _value(found, key, before)
+        if before is not None and after is not None and after > before:
+            whose = "your own configuration says" if key in own else "without it"
+            yield f"let a turn go on for {after:g}{unit} ({whose} {before:g}{unit})"
 
 
 def _of_audit(found: Draft, own: Draft) -> Iterator[str]:

@@ -9,6 +9,7 @@ from lockgate.settings.audit_keys import AUDIT
 from lockgate.settings.auth_keys import AUTH
 from lockgate.settings.hook_keys import COMMAND_HOOK, GROUP, HOOKS, HTTP_HOOK, TOOL_HOOK
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
+from lockgate.settings.limit_keys import LIMITS
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import MCP, SERVER, TLS, VERDICT
@@ -23,6 +24,7 @@ SECTIONS: tuple[Section, ...] = (
     SAMPLING,
     VERDICT,
     AGENT,
+    LIMITS,
     APPROVALS,
     PERMISSIONS,
     ALLOW_RULE,

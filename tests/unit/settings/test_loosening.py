@@ -129,3 +129,14 @@ def test_what_tightens_or_changes_nothing_is_not(loosened: Loosened, own: str, f
 
 def _joined(line: str) -> str:
     return line.replace("\n        | ", "")
+
+
+def test_wider_bounds_of_a_turn_are_told(loosened: Loosened) -> None:
+    """Of each that is wider than the person's own, or than the default; narrower ones are not."""
+    own = "agent: {limits: {iterations: 10, tokens: 1000}}\n"
+    wide = "agent: {limits: {iterations: 20, time: 2h, tokens: 5000}}\n"
+    told = " ".join(" ".join(loosened(own, wide)).replace("|", " ").split())
+    assert "let a turn go on for 20 replies of the model (your own configuration says 10" in told
+    assert "let a turn go on for 7200s (without it 3600s)" in told
+    assert "let a turn go on for 5000 tokens (your own configuration says 1000 tokens)" in told
+    assert "a turn" not in " ".join(loosened(own, "agent: {limits: {iterations: 5, time: 1m}}\n"))
