@@ -14,8 +14,9 @@ class TurnLimits:
     seconds: float = 3600.0
     """Wall clock of the turn. When it has passed, what is under way is interrupted."""
     tokens: int | None = None
-    """Tokens that the model's replies report, in total; once they are used up, no further call is
-    made. None is no bound."""
+    """Tokens that the model's replies report, read and written together; once they are used up, or
+    the next reply would read more than is left, no further call is made. A reply that begins with
+    less than `loop.ANY_MODEL_WRITES` left may be no longer. None is no bound."""
     repeated_failures: int = 3
     """How often the very same call may fail, and how many replies in a row may be cut off."""
     result_characters: int = 100_000

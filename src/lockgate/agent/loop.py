@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import (
@@ -32,6 +33,11 @@ from lockgate.calls.leash import Leash
 from lockgate.errors import PeerError
 from lockgate.policy.ceiling import shown
 from lockgate.tools.result import ToolResult
+
+
+ANY_MODEL_WRITES: Final = 4_096
+"""Tokens that a reply of any model may have. A provider refuses to be asked for more than its model
+can write, which nobody here knows, so a longer reply is not bounded beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +135,21 @@ class TurnLoop:
 
     async def _ask(self) -> ModelReply | None:
         """The model's next reply; None if the turn was stopped first."""
-        bound = self._budget.nearest
         request = ModelRequest(
             tuple(self._transcript),
             self._definitions,
             self._turn.instructions,
-            None if bound is None else max(bound[0] - self._reads_next, 1),
+            self._longest_reply(),
         )
         with Leash(interrupt=self._stop.token):
             return await self._model.reply(request, self._heard)
         return None
+
+    def _longest_reply(self) -> int | None:
+        """What is left of the tokens, once it is less than any model can write."""
+        bound = self._budget.nearest
+        left = None if bound is None else bound[0] - self._reads_next
+        return None if left is None or left >= ANY_MODEL_WRITES else max(left, 1)
 
     def _hear(self, text: str) -> None:
         """The model has written on."""
@@ -164,7 +175,10 @@ class TurnLoop:
         if bound is not None and bound[0] <= self._reads_next:
             # Nobody would read the results any more.
             self.calls.skip(reply.calls, "token_limit", "the turn has used up its tokens")
-            return _End(RunStatus.BOUND, "tokens", f"the turn has used up its {bound[1]:,} tokens")
+            detail = f"the turn has used up its {bound[1]:,} tokens"
+            if bound[0]:
+                detail = f"of {bound[1]:,} tokens {bound[0]:,} are left; the next reply reads more"
+            return _End(RunStatus.BOUND, "tokens", detail)
         return await self._make(reply)
 
     def _count(self, usage: Usage) -> None:

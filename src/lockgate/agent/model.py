@@ -93,8 +93,7 @@ class ModelRequest:
     tools: Sequence[ToolDefinition] = ()
     instructions: str = ""
     max_tokens: int | None = None
-    """How long the reply may be, such as what is left of a budget, which may be more than the model
-    can write at all; None: as long as the provider lets it."""
+    """How long the reply may be; None: as long as the provider lets it."""
 
 
 class Model(Protocol):

@@ -64,8 +64,8 @@ LIMITS: Final = Section(
             Number(1, 10**12),
             None,
             "none",
-            "Tokens read and written, as the provider counts them, those of sub-agents included. A"
-            " reply may be no longer than what is left.",
+            "Tokens read and written, as the provider counts them, those of sub-agents included."
+            " No call is made whose result nobody could read.",
         ),
         Key(
             "repeatedFailures",

@@ -21,6 +21,7 @@ class Shown:
     transcript: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...]
     instructions: str
+    max_tokens: int | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,7 +65,12 @@ class FakeModel:
     async def reply(self, request: ModelRequest, heard: Hearing | None = None) -> ModelReply:
         """The next step of the script, its text told in one piece."""
         self.seen.append(
-            Shown(tuple(request.transcript), tuple(request.tools), request.instructions)
+            Shown(
+                tuple(request.transcript),
+                tuple(request.tools),
+                request.instructions,
+                request.max_tokens,
+            )
         )
         self.asked.set()
         await self._released.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,28 @@ async def test_cancelling_the_turn_leaves_no_task_behind(tmp_path: Path) -> None
         with pytest.raises(asyncio.CancelledError):
             await turn
         assert asyncio.all_tasks() == before
+
+
+async def test_a_reply_may_be_no_longer_than_what_is_left(tmp_path: Path) -> None:
+    """What the next request reads again is taken off; nothing is said without a bound, nor while
+    there is more left than every model can write."""
+    spent = Usage(input=300, output=50, cached=200)
+    model = FakeModel([replace(asking("look"), usage=spent), ModelReply("done", usage=spent)])
+    async with Workbench(tmp_path, [_reader()]) as bench:
+        result = await bench.agent(model, limits=TurnLimits(tokens=2_000)).run("go")
+        assert [shown.max_tokens for shown in model.seen] == [2_000, 2_000 - 350 - 350]
+        assert (result.usage, result.tokens) == (Usage(600, 100, 400), 700)
+        for limit in (None, 1_000_000):
+            free = FakeModel()
+            await bench.agent(free, limits=TurnLimits(tokens=limit)).run("go")
+            assert [shown.max_tokens for shown in free.seen] == [None]
+
+
+async def test_calls_whose_results_nobody_could_read_are_not_made(tmp_path: Path) -> None:
+    """What the next request would read alone is more than what is left."""
+    tool = _reader()
+    reply = replace(asking("look"), usage=Usage(input=600, output=10))
+    async with Workbench(tmp_path, [tool]) as bench:
+        result = await bench.agent(FakeModel([reply]), limits=TurnLimits(tokens=1_000)).run("go")
+    assert (result.status, result.reason, tool.runs) == (RunStatus.BOUND, "tokens", [])
+    assert result.detail == "of 1,000 tokens 390 are left; the next reply reads more"
