@@ -22,6 +22,7 @@ from pathlib import Path
 import lockgate
 from lockgate.agent.events import CallDecided, CallFinished, CallStarted, Event, ModelText
 from lockgate.agent.run import MadeCall
+from lockgate.app.models import check_model
 from lockgate.calls.records import DecisionRecord
 from lockgate.showing import quoted, visible
 
@@ -29,12 +30,16 @@ HERE = Path(__file__).parent
 WIDTH = 80
 PROMPT = "Commit the notes I wrote on Monday, and leave nothing staged."
 
-BANNER = """\
+SCRIPTED = """\
 The model is scripted: it reads its replies from a file, so no key is needed.
-To use another script: --script FILE, or in a configuration agent.model:
-scripted:FILE. From Python, gate.agent(model=...) takes any object with the two
-members of lockgate.agent.model.Model, so you can put a live model there.
+To use another script: --script FILE. For a live model, such as one of
+Anthropic's, install the library for it and give its key in the environment:
 
+  .venv/bin/pip install '.[models]'
+  ANTHROPIC_API_KEY=... scripts/run --model anthropic:claude-sonnet-4-5
+"""
+LIVE = "The model is {name}: what it does is up to it.\n"
+BANNER = """\
 The server is the real mcp-server-git from PyPI, a child process of this one.
 Its configuration (lockgate.yaml) is looser than the defaults in two places:
 
@@ -54,6 +59,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, _as_interrupt)
     scratch = Path(tempfile.mkdtemp(prefix="lockgate-quickstart-")).resolve()
     try:
+        if options.model:
+            check_model(options.model, os.environ)  # before anything is started
         _prepare(scratch)
         return asyncio.run(_show(scratch, options))
     except lockgate.LockgateError as error:
@@ -73,7 +80,9 @@ def _as_interrupt(number: int, frame: object) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--script", type=Path, metavar="FILE", help="replies of your own")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--script", type=Path, metavar="FILE", help="replies of your own")
+    which.add_argument("--model", metavar="PROVIDER:MODEL", help="a live model")
     parser.add_argument("--keep", action="store_true", help="leave the scratch directory")
     return parser.parse_args()
 
@@ -120,6 +129,7 @@ def _git(repository: Path, *arguments: str) -> None:
 
 async def _show(scratch: Path, options: argparse.Namespace) -> int:
     _heading("lockgate quickstart: one agent turn behind the gate")
+    print(LIVE.format(name=options.model) if options.model else SCRIPTED)
     print(BANNER, flush=True)
     _heading("Starting the server")
     async with lockgate.open(scratch / "lockgate.yaml") as gate:
@@ -128,7 +138,7 @@ async def _show(scratch: Path, options: argparse.Namespace) -> int:
         _tools(gate)
         _heading("The turn")
         _block("you", PROMPT)
-        model = f"scripted:{options.script.resolve()}" if options.script else None
+        model = f"scripted:{options.script.resolve()}" if options.script else options.model
         result = await gate.agent(model=model).run(PROMPT, sink=_Watcher())
         _heading("What was decided, and why")
         for call in result.calls:
