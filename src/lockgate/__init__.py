@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lockgate.agent.model import Message, Model, ModelReply, ToolCall
     from lockgate.agent.models.scripted import ScriptedModel
     from lockgate.agent.run import RunResult, RunStatus
+    from lockgate.agent.subagents.definition import AgentDefinition
     from lockgate.app.build import open
     from lockgate.app.gate import Gate
     from lockgate.app.sync import SyncGate, open_sync
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PASS",
+    "AgentDefinition",
     "AgentSettings",
     "AnnotationTrust",
     "Answer",
@@ -174,6 +176,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "RunResult",
         "RunStatus",
     ),
+    "lockgate.agent.subagents.definition": ("AgentDefinition",),
     "lockgate.app.build": ("open",),
     "lockgate.app.gate": ("Gate",),
     "lockgate.app.sync": (
