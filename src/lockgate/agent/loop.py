@@ -34,7 +34,6 @@ from lockgate.errors import PeerError
 from lockgate.policy.ceiling import shown
 from lockgate.tools.result import ToolResult
 
-
 ANY_MODEL_WRITES: Final = 4_096
 """Tokens that a reply of any model may have. A provider refuses to be asked for more than its model
 can write, which nobody here knows, so a longer reply is not bounded beforehand."""
