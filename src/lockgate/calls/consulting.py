@@ -77,6 +77,10 @@ class Consulting:
         """Whether any hook could be told of `call`: all that it costs where there is none."""
         return self.hooks.any and call.execution.entry != HOOK
 
+    def is_asked(self, call: Call) -> bool:
+        """Whether any hook could have a say before `call`."""
+        return self.hears(call) and bool(self.hooks.of(HookEvent.PRE_TOOL))
+
     async def before(self, call: Call, taken: Taken, registered: Registered) -> Taken | Refuse:
         """The arguments as the hooks before a call leave them, with what else they said; or the
         refusal, where they deny the call or the turn is interrupted meanwhile."""
@@ -163,13 +167,16 @@ class Consulting:
                 if any_arguments
                 else self._of(event, call, registered)
             )
+            if hook.is_for(call.execution.skills)
         )
 
     def _of(self, event: HookEvent, call: Call, registered: Registered) -> tuple[Hook, ...]:
         def resolved(about: AboutTool) -> Subjects:
             return resolve(registered, about, call.arguments, call.execution.environment)
 
-        return self._matchers.matching(event, registered, call.arguments, resolved)
+        hooks = self._matchers.matching(event, registered, call.arguments, resolved)
+        skills = call.execution.skills
+        return tuple(hook for hook in hooks if hook.is_for(skills))
 
 
 def _heard(merged: Merged) -> Heard | None:

@@ -126,7 +126,7 @@ class Invoker:
             return self._books.refused(
                 call, taken, refusals.skipped(snapshot.get(call.name), call.name)
             )
-        if self._consulting.hears(call):
+        if self._consulting.is_asked(call):
             told = await self._consulted(call, taken, snapshot)
             if isinstance(told, Refuse):
                 return await self._refused(call, taken, told)

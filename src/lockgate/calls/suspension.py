@@ -78,6 +78,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     principal: str | None = None
     agent: str | None = None
     """`Execution.agent`."""
+    skills: tuple[str, ...] = ()
+    """`Execution.skills`."""
     parent_call: str | None = None
     timeout: float | None = None
     level: str = SideEffectLevel.MUTATING.value
@@ -214,6 +216,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             inviting_session=self.inviting_session,
             principal=self.principal,
             agent=self.agent,
+            skills=self.skills,
         )
         return Call(
             id=self.call_id,
@@ -265,6 +268,7 @@ def ticket_for(
         inviting_session=execution.inviting_session,
         principal=execution.principal,
         agent=execution.agent,
+        skills=execution.skills,
         parent_call=call.parent_call,
         timeout=call.timeout,
         level=question.level.value,

@@ -58,6 +58,8 @@ def details(call: AuditedCall, asked: Sequence[AskedRecord] = ()) -> Iterator[tu
     if call.outcome is not None:
         attempts = call.outcome.attempts
         yield "took", f"{call.outcome.duration:.3f} s, {attempts} attempt{'s'[: attempts != 1]}"
+        for reason in call.outcome.hooks or ():
+            yield "then", f"{reason.code}: {reason.text}"
     elif _is_open(call):
         yield "", "The process ended in the middle of the call, or is still at it."
     yield "fate", call.fate
