@@ -101,6 +101,19 @@ def test_answering_a_ticket_is_an_entry_of_its_own(project: Project) -> None:
 
 
 @pytest.mark.req("S0-17")
+def test_a_hook_that_is_a_tool_meets_the_gate(project: Project) -> None:
+    """Nobody is asked about its call; a rule that denies it is a no, with its entry on record."""
+    ledger = project.add("s", ScriptedServer(tools=(tool("drop"), tool("look"))))
+    handler = {"type": "mcp_tool", "server": "s", "tool": "drop"}
+    project.sections["hooks"] = {"pre_tool": [{"hooks": [handler]}]}
+    project.sections["permissions"] = {"deny": [DROP]}
+    assert project.run("call", "mcp__s__look").returncode == 3
+    (segment,) = project.state.rglob("*.jsonl")
+    assert f'"entry":"{Entry.HOOK.value}"' in segment.read_text()
+    assert ledger.called == ()
+
+
+@pytest.mark.req("S0-17")
 def test_the_list_of_entries_is_walked_whole() -> None:
     """A new entry has to be added to this file."""
-    assert {*IN_PROCESS, Entry.CLI, Entry.APPROVALS} == set(Entry)
+    assert {*IN_PROCESS, Entry.CLI, Entry.APPROVALS, Entry.HOOK} == set(Entry)

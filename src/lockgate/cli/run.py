@@ -49,8 +49,9 @@ def run(
     of it, on standard error. The answer goes to standard output: into a pipe or a file once it is
     whole, and alone; on a terminal you see what the model says as it writes. Ctrl+C ends the turn,
     and a reply that is not whole is not kept; a second one ends the program. In a conversation the
-    line /reconnect [SERVER] has servers that are not there connected anew. A line or PROMPT that is
-    /NAME and words asks for the skill NAME.
+    line /reconnect [SERVER] has servers that are not there connected anew, and /reload reads the
+    configuration again and takes what tightens it. A line or PROMPT that is /NAME and words asks
+    for the skill NAME.
 
     What is said is kept (see lockgate sessions), and --resume goes on with it: the model knows what
     was said, and what you answered for the session holds.

@@ -19,7 +19,7 @@ from lockgate.hooks.result import HookDecision, HookResult
 
 MAX_ANSWER: Final = 1024 * 1024
 """Bytes of one answer; a larger one is a failure."""
-MAX_REASON: Final = 2_000
+MAX_REASON: Final = 1_000
 """Characters of a reason; the rest is cut, and how much is said."""
 MAX_CONTEXT: Final = 10_000
 """Characters of additional context, likewise."""

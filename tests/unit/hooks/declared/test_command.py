@@ -67,7 +67,7 @@ async def test_exit_code_2_is_a_veto_with_what_standard_error_says() -> None:
     code = code.replace("sys.exit(", "sys.stderr.write(") + "; sys.exit(2)"
     assert await run(code) == HookResult(HookDecision.DENY, "no: \\x1b[2J\\u202e why")
     long = "import sys; sys.stderr.write('x' * 3000); sys.exit(2)"
-    reason = f"{'x' * MAX_REASON} [and 1000 characters more]"
+    reason = f"{'x' * MAX_REASON} [and 2000 characters more]"
     assert await run(long) == HookResult(HookDecision.DENY, reason)
     flood = "import sys; sys.stderr.write('x' * 10_000_000); sys.exit(2)"
     assert (await run(flood)).reason.startswith("x" * MAX_REASON)
