@@ -41,6 +41,7 @@ class Run:
                 CodeBlockParser("output", self.output),
                 CodeBlockParser("yaml", self.yaml),
                 CodeBlockParser("console", self.console),
+                CodeBlockParser("markdown", self.markdown),
             ]
         )
 
@@ -98,6 +99,15 @@ class Run:
         else:
             (self.folder / named[1]).write_text(text, "utf-8")
         self._check_yaml(self.folder / (named[1] if named else "part.yaml"))
+
+    def markdown(self, example: Example) -> None:
+        """Write it to the file that a comment in its front matter names."""
+        text = str(example.parsed)
+        named = re.match(r"---\n# (\S+\.md)\n", text)
+        if named is not None:
+            path = self.folder / named[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
 
     def console(self, example: Example) -> str | None:
         """Run each command and compare what it says, both streams together."""
