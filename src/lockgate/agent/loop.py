@@ -32,7 +32,10 @@ from lockgate.calls.invoke import Invoker
 from lockgate.calls.leash import Leash
 from lockgate.errors import PeerError
 from lockgate.policy.ceiling import shown
+from lockgate.tools.context import Bounds
+from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ToolResult
+from lockgate.tools.tool import ToolDefinition
 
 ANY_MODEL_WRITES: Final = 4_096
 """Tokens that a reply of any model may have. A provider refuses to be asked for more than its model
@@ -77,9 +80,7 @@ class TurnLoop:
             invoker, new_call_id, limits, turn, transcript, self._emit, self._stop.token, recorded
         )
         """Makes the calls."""
-        self._definitions = tuple(
-            tool.definition for tool in shown(turn.snapshot, turn.execution.bounds)
-        )
+        self._shown = _shown(turn.snapshot, turn.execution.bounds)
         self._heard: Hearing | None = self._hear if turn.watched else None
         self._budget = turn.budget or TokenBudget(limits.tokens)
         self._usage = Usage()
@@ -90,9 +91,10 @@ class TurnLoop:
 
     async def run(self) -> RunResult:
         """Run it. A cancellation passes through."""
-        names = tuple(definition.name for definition in self._definitions)
         self._emit(
-            TurnStarted(self._turn.execution.id, self._model.name, names, self._turn.missing)
+            TurnStarted(
+                self._turn.execution.id, self._model.name, self._shown.names, self._turn.missing
+            )
         )
         self._transcript.append(UserMessage(self._turn.prompt))
         with self._stop:
@@ -136,7 +138,7 @@ class TurnLoop:
         """The model's next reply; None if the turn was stopped first."""
         request = ModelRequest(
             tuple(self._transcript),
-            self._definitions,
+            self._shown.definitions,
             self._turn.instructions,
             self._longest_reply(),
         )
@@ -228,6 +230,24 @@ class TurnLoop:
             case "seconds":
                 seconds = self._limits.seconds
                 return _End(RunStatus.BOUND, "seconds", f"the turn took over {seconds:g} s")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the model of a turn is shown of the tools."""
+
+    definitions: tuple[ToolDefinition, ...]
+    names: tuple[str, ...]
+
+
+def _shown(snapshot: Snapshot, bounds: Bounds) -> _Shown:
+    """Kept with the snapshot: a turn on tools that have not changed costs one look-up."""
+
+    def make() -> _Shown:
+        definitions = tuple(tool.definition for tool in shown(snapshot, bounds))
+        return _Shown(definitions, tuple(definition.name for definition in definitions))
+
+    return snapshot.derived((_shown, bounds), make)
 
 
 def _says_something(reply: ModelReply) -> bool:
