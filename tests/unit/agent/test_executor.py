@@ -15,6 +15,7 @@ from lockgate.agent.events import (
     CallStarted,
     Event,
     ModelText,
+    ModelWrites,
     TurnFinished,
     TurnStarted,
 )
@@ -208,8 +209,10 @@ async def test_who_watches_sees_everything_in_order(tmp_path: Path) -> None:
         records = bench.ledger.decisions
     assert [type(event) for event in events] == [
         TurnStarted,
+        ModelWrites,
         ModelText,
         *(CallStarted, CallDecided, CallFinished) * 2,
+        ModelWrites,
         ModelText,
         TurnFinished,
     ]
