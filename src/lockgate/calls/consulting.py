@@ -65,21 +65,20 @@ class Ended(msgspec.Struct, frozen=True, gc=False):
 
 
 class Consulting:
-    """Runs the hooks of calls and turns what they say into what the road knows."""
+    """Runs the hooks of calls and turns what they say into what the road knows.
+
+    Whoever calls it has looked at `Hooks.any` first: without hooks a call costs no more than that.
+    """
 
     def __init__(self, hooks: Hooks, digests: hashlib.blake2b) -> None:
         """`digests` is `calls.arguments.keyed`, for arguments that hooks rewrite."""
-        self.hooks = hooks
+        self._hooks = hooks
         self._matchers = Matchers(hooks)
         self._digests = digests
 
-    def hears(self, call: Call) -> bool:
-        """Whether any hook could be told of `call`: all that it costs where there is none."""
-        return self.hooks.any and call.execution.entry != HOOK
-
     def is_asked(self, call: Call) -> bool:
         """Whether any hook could have a say before `call`."""
-        return self.hears(call) and bool(self.hooks.of(HookEvent.PRE_TOOL))
+        return bool(self._hooks.of(HookEvent.PRE_TOOL)) and call.execution.entry != HOOK
 
     async def before(self, call: Call, taken: Taken, registered: Registered) -> Taken | Refuse:
         """The arguments as the hooks before a call leave them, with what else they said; or the
@@ -105,14 +104,14 @@ class Consulting:
 
     async def on_question(self, ask: Ask, call: Call) -> Answer | None:
         """The no that a hook gives in the approvers' place; None: they are asked."""
-        if not self.hears(call):
+        if not self._hooks.any:
             return None
         event = HookEvent.PERMISSION_REQUEST
         hooks = self._of(event, call, ask.registered)
         if not hooks:
             return None
         details = {"reasons": [reason.text for reason in ask.reasons]}
-        merged = await self.hooks.fire(_told(event, call, details=details), hooks)
+        merged = await self._hooks.fire(_told(event, call, details=details), hooks)
         return Answer(False, HOOK, note=merged.why) if merged.denied else None
 
     async def on_refusal(self, call: Call, refuse: Refuse) -> None:
@@ -164,13 +163,17 @@ class Consulting:
             for event, (code, words) in _LISTED.items()
             for hook in (
                 self._matchers.possible(event, registered)
-                if any_arguments
+                if any_arguments and call.execution.entry != HOOK
                 else self._of(event, call, registered)
             )
             if hook.is_for(call.execution.skills)
         )
 
     def _of(self, event: HookEvent, call: Call, registered: Registered) -> tuple[Hook, ...]:
+        """The hooks of `event` that `call` is for; a hook's own call is for none."""
+        if call.execution.entry == HOOK:
+            return ()
+
         def resolved(about: AboutTool) -> Subjects:
             return resolve(registered, about, call.arguments, call.execution.environment)
 

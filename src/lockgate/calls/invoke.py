@@ -94,7 +94,8 @@ class Invoker:
         `record_content`: records hold the arguments, secrets masked. `answers` keeps what is
         answered for good; without it nothing is. `hooks` are told of calls."""
         self._digests = keyed(digest_key)
-        self._consulting = Consulting(hooks or Hooks(), self._digests)
+        self._hooks = hooks or Hooks()
+        self._consulting = Consulting(self._hooks, self._digests)
         on_question = self._consulting.on_question
         self._asking = Asking(attended, unattended, answer_within, on_question)
         keeps = answers is not None
@@ -126,7 +127,7 @@ class Invoker:
             return self._books.refused(
                 call, taken, refusals.skipped(snapshot.get(call.name), call.name)
             )
-        if self._consulting.is_asked(call):
+        if self._hooks.any and self._consulting.is_asked(call):
             told = await self._consulted(call, taken, snapshot)
             if isinstance(told, Refuse):
                 return await self._refused(call, taken, told)
@@ -145,7 +146,7 @@ class Invoker:
         taken = take(call.arguments, self._digests)
         call = self._briefing.limited(_with_arguments(call, taken), snapshot)
         facts = self._briefing.facts(call, snapshot, taken)
-        if self._consulting.hears(call):
+        if self._hooks.any:
             registered = self._briefing.admitted(call, snapshot, taken)
             if registered is not None:
                 hooks = self._consulting.listed(call, registered, any_arguments=any_arguments)
@@ -263,7 +264,7 @@ class Invoker:
     async def _refused(self, call: Call, taken: Taken, refuse: Refuse) -> ToolResult:
         """Write the refusal down, then tell hooks of it."""
         result = self._books.refused(call, taken, refuse)
-        if self._consulting.hears(call):
+        if self._hooks.any:
             await self._consulting.on_refusal(call, refuse)
         return result
 
@@ -328,7 +329,7 @@ class Invoker:
         """Run the tool and write down what came of it, also when cancelled; what hooks are to be
         told of first is written down after that."""
         registered = run.registered
-        hooks = self._consulting.following(call, registered) if self._consulting.hears(call) else ()
+        hooks = self._consulting.following(call, registered) if self._hooks.any else ()
         self._keeping.began(call, run)
         started = self._monotonic()
         attempts = Attempts(registered)
