@@ -38,7 +38,7 @@ _BLOCKS: Final[Mapping[str, type[Text | Image | Audio | ResourceLink | EmbeddedR
     "resource_link": ResourceLink,
     "resource": EmbeddedResource,
 }
-_NAMES: Final = {kind: name for name, kind in _BLOCKS.items()}
+_NAMES: Final[Mapping[type, str]] = {kind: name for name, kind in _BLOCKS.items()}
 _UNKNOWN: Final = "unknown"
 
 

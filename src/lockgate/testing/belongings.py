@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,15 @@ async def eventually(condition: Callable[[], bool], *, timeout: float = 10) -> N
     async with asyncio.timeout(timeout):
         while not condition():  # noqa: ASYNC110 - see above
             await asyncio.sleep(0.005)
+
+
+@asynccontextmanager
+async def nothing_left() -> AsyncGenerator[None]:
+    """What the block begins is over when it ends, or AssertionError says what is not."""
+    before = Belongings.now()
+    yield
+    if left := await left_since(before):
+        raise AssertionError(f"left behind: {', '.join(left)}")
 
 
 def members_of(group: int) -> tuple[int, ...]:
