@@ -10,7 +10,7 @@ from lockgate.testing.provider_steps import Said, pieces
 
 SIGNATURE: Final = "c2lnbmVk"
 """Of what was thought: it has to come back as it is."""
-_REASONS: Final = {"length": "max_tokens", "filter": "refusal"}
+_REASONS: Final[Mapping[str, str]] = {"length": "max_tokens", "filter": "refusal"}
 
 
 def anthropic_message(said: Said, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lockgate.testing.provider_steps import Said, SaidCall, pieces
 
-_REASONS: Final = {"length": "length", "filter": "content_filter"}
+_REASONS: Final[Mapping[str, str]] = {"length": "length", "filter": "content_filter"}
 
 
 def chat_message(said: Said, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from lockgate.testing.provider_steps import Said, pieces
 
 ENCRYPTED: Final = "gAAAAencrypted"
 """What was thought, as only the provider reads it: it has to come back as it is."""
-_REASONS: Final = {"length": "max_output_tokens", "filter": "content_filter"}
+_REASONS: Final[Mapping[str, str]] = {"length": "max_output_tokens", "filter": "content_filter"}
 
 
 def responses_message(said: Said, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ async with ProviderServer([Said("Hello")]) as server:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from typing import Final, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Self, TypeAlias
 
 from lockgate.testing.anthropic_wire import anthropic_events, anthropic_message
 from lockgate.testing.openai_chat_wire import chat_events, chat_message
@@ -22,7 +22,9 @@ from lockgate.testing.provider_steps import Dropped, Held, Refused, Said, Step
 PATIENCE: Final = 10.0
 """Seconds after which what was not heard is not waited for any longer."""
 KEY: Final = "sk-test-0123456789abcdef"
-_WIRES: Final = {
+_Whole: TypeAlias = Callable[[Said, Mapping[str, Any]], dict[str, Any]]
+_Events: TypeAlias = Callable[[Said, Mapping[str, Any]], Iterator[bytes]]
+_WIRES: Final[Mapping[str, tuple[_Whole, _Events]]] = {
     "/v1/chat/completions": (chat_message, chat_events),
     "/v1/responses": (responses_message, responses_events),
     "/v1/messages": (anthropic_message, anthropic_events),
