@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from lockgate.calls.suspension import Settlement, TicketGone
+from lockgate.calls.suspension import TicketGone
 from lockgate.decision import Decision
 from lockgate.errors import LocalError
 from lockgate.policy.approval import Answer, Later, Scope
 from lockgate.policy.ceiling import whole
 from lockgate.rules.parse import parse_rule
 from lockgate.rules.rule import RuleSet
-from lockgate.stores.state import StateError
-from lockgate.stores.tickets import SqliteTickets
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.ledger import MemoryLedger
 from lockgate.testing.road import Road
@@ -322,16 +320,3 @@ async def test_a_ticket_shows_no_arguments(make_road: MakeRoad) -> None:
     waiting = await asks.suspend(asks.call("remove", {"token": "hunter2"}))
     assert "hunter2" not in repr(asks.tickets.get(waiting.ticket))
     assert "hunter2" not in repr(asks.ledger.records)
-
-
-class FailsAtTheEnd(SqliteTickets):
-    """A store whose disk fills up between the record and the commit."""
-
-    def settle(self, ticket: str, settlement: Settlement, before: Callable[[], None]) -> None:
-        """Do everything but the commit."""
-
-        def then_fail() -> None:
-            before()
-            raise StateError("the disk is full")
-
-        super().settle(ticket, settlement, then_fail)
