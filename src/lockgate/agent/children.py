@@ -145,6 +145,7 @@ class Children:
             inviting_session=session_of(above),
             principal=above.principal,
             agent=wish.label,
+            skills=above.skills if wish.skill is None else (*above.skills, wish.skill),
         )
         plan = replace(
             parent.plan,

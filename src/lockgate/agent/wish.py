@@ -29,6 +29,8 @@ class Wish:
     """Tool names and `mcp__server__*` patterns; None: everything that its parent is offered."""
     model: str | None = None
     """Its name, as in a configuration; None: its parent's model."""
+    skill: str | None = None
+    """The skill that it is the work of, whose hooks are for its calls; None: none of its own."""
     iterations: int | None = None
     """This and the following are bounds as in `TurnLimits`; None: its parent's, which it never
     exceeds."""

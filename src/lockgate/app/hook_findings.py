@@ -24,7 +24,7 @@ _SOFT: Final = "say onError: deny if it guards something, or onError: allow if i
 
 def hook_findings(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
     """Everything found about the hooks of `config`, in its order."""
-    return tuple(found for hook in config.hooks for found in _of(hook, config, environ))
+    return tuple(found for hook in config.declared_hooks for found in _of(hook, config, environ))
 
 
 def known_hook_findings(config: Config, snapshot: Snapshot) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def known_hook_findings(config: Config, snapshot: Snapshot) -> Iterator[Finding]
         for entry in snapshot.entries.values()
         if (origin := entry.definition.origin).server is not None
     }
-    for hook in config.hooks:
+    for hook in config.declared_hooks:
         handler = hook.handler
         if not isinstance(handler, ToolHandler):
             continue

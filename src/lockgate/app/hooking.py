@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lockgate.agent.runtime import drawn
+from lockgate.app.own_hooks import own_hooks
 from lockgate.bridges.hook_caller import HookCaller
 from lockgate.calls.batch import Invoke
 from lockgate.hooks.declared.command import CommandHook
@@ -39,8 +41,23 @@ class HookMaker:
         self._new_id = drawn()
 
     def __call__(self, config: Config) -> tuple[Hook, ...]:
-        """The declared hooks of `config`, in its order. Starts nothing."""
-        if not config.hooks:
+        """The declared hooks of `config` in its order, then those of its skills. Starts nothing.
+
+        Raises as `own_hooks` for a hook that a program's skill has.
+        """
+        made = self._declared(config, config.hooks)
+        for skill in config.agent.skills:
+            declared = [hook for hook in skill.hooks if isinstance(hook, DeclaredHook)]
+            given = [hook for hook in skill.hooks if isinstance(hook, Hook)]
+            hooks = (
+                *self._declared(config, declared),
+                *own_hooks(given, config, cwd=self._cwd, environ=self._environ),
+            )
+            made += tuple(replace(hook, within=skill.name) for hook in hooks)
+        return made
+
+    def _declared(self, config: Config, hooks: Sequence[DeclaredHook]) -> tuple[Hook, ...]:
+        if not hooks:
             return ()
         caller = HookCaller(
             self._invoke,
@@ -50,7 +67,7 @@ class HookMaker:
             new_id=self._new_id,
         )
         return runnable(
-            config.hooks,
+            hooks,
             self._environ,
             variables=config.hook_variables,
             cwd=self._cwd,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -35,3 +35,10 @@ class Hook:
     """Seconds; overrunning them is a failure."""
     source: str | None = None
     """File and key path of a declared one."""
+    within: str | None = None
+    """The skill for whose execution alone it is, and for executions that this brings about; None:
+    for all. Only of events that are about a call."""
+
+    def is_for(self, skills: Collection[str]) -> bool:
+        """Whether it is for an execution that is the work of these skills."""
+        return self.within is None or self.within in skills

@@ -161,6 +161,10 @@ def _check(hook: Hook) -> None:
             f"the hook {hook.name} has a matcher, and {hook.event.value} is about no call; "
             "leave it out"
         )
+    if hook.within is not None and not hook.event.is_about_a_call:
+        raise LocalError(
+            f"the hook {hook.name} is of a skill, and {hook.event.value} is about no call"
+        )
     if isinstance(hook.matcher, str):
         raise LocalError(f"the matcher of the hook {hook.name} is not read yet: lockgate.open does")
     limit: Any = hook.timeout

@@ -80,7 +80,7 @@ class Assembly:
         hooks = HookAssembly(
             self._merged,
             self._findings,
-            rule=lambda text: self._rule(text, Decision.ASK),
+            rule=self.matcher,
             servers=servers_of(self._merged),
             strict=self._layers.project,
         )
@@ -289,6 +289,10 @@ class Assembly:
         lists = ((Decision.ALLOW, "allow"), (Decision.ASK, "ask"), (Decision.DENY, "deny"))
         found = (self._rule(rule, decision) for decision, name in lists for rule in value[name])
         return tuple(rule for rule in found if rule is not None)
+
+    def matcher(self, written: RuleText) -> Rule | None:
+        """The rule that a hook's matcher is; None after a finding."""
+        return self._rule(written, Decision.ASK)
 
     def _rule(self, written: RuleText, decision: Decision) -> Rule | None:
         try:

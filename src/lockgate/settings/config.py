@@ -146,6 +146,12 @@ class Config:
             return self
         return replace(self, agent=replace(self.agent, agents=(*self.agent.agents, *more)))
 
+    @property
+    def declared_hooks(self) -> tuple[DeclaredHook, ...]:
+        """Those of the configuration, then those of its skills."""
+        own = (hook for skill in self.agent.skills for hook in skill.hooks)
+        return (*self.hooks, *(hook for hook in own if isinstance(hook, DeclaredHook)))
+
     def with_skills(self, skills: Iterable[SkillDefinition]) -> Config:
         """The same with a program's own `skills` beside its own."""
         more = tuple(skills)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lockgate.agent.definitions.document import Document
 from lockgate.agent.definitions.folders import by_name, files_of
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.skills.reading import skill_of, skill_paths
@@ -20,6 +19,7 @@ from lockgate.settings.definition_keys import DefinitionPlace
 from lockgate.settings.findings import Findings
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import Draft
+from lockgate.settings.skill_hooks import SkillHooks
 from lockgate.settings.telling import word
 from lockgate.traits import SideEffectLevel
 
@@ -42,14 +42,26 @@ class Defined:
 
 
 def defined_by(
-    layers: Layers, merged: Draft, findings: Findings, *, accepted_too: bool = False
+    layers: Layers,
+    merged: Draft,
+    findings: Findings,
+    hooks: SkillHooks,
+    *,
+    accepted_too: bool = False,
 ) -> Defined:
     """Read what the merged draft names, expanded. What is wrong goes to `findings`.
 
-    `accepted_too` gives among what waits also what does not wait any more.
+    `hooks` reads those of skills. `accepted_too` gives among what waits also what does not wait
+    any more.
     """
     agents = Definitions(files_of, read_definition, told_agent)
-    skills = Definitions(skill_paths, _skill, _told)
+    skills = Definitions(
+        skill_paths,
+        lambda document: skill_of(document, hooks=hooks),
+        _told,
+        starts=hooks.starts,
+        calls=hooks.calls,
+    )
     in_agents, in_skills = places_of(merged, "agents"), places_of(merged, "skills")
     read_agents, read_skills = agents.read(in_agents, findings), skills.read(in_skills, findings)
     for read in (read_agents, read_skills):
@@ -72,10 +84,6 @@ def places_of(merged: Draft, key: str) -> tuple[DefinitionPlace, ...]:
     """Where definitions of one kind are, by the key of `agent` that says so."""
     agent: Mapping[str, object] = merged["agent"].value if "agent" in merged else {}
     return merged["agent"].value[key].value if key in agent else ()
-
-
-def _skill(document: Document) -> SkillDefinition:
-    return skill_of(document)
 
 
 def _told(skill: SkillDefinition) -> Iterator[str]:

@@ -42,15 +42,18 @@ class Definitions(Generic[_D]):
         files: Callable[[Path], tuple[Path, ...]],
         make: Callable[[Document], _D],
         tell: Callable[[_D], Iterable[str]],
-        starts: Callable[[_D], Iterable[Start]] = lambda definition: (),
+        *,
+        starts: Callable[[Document], Iterable[Start]] = lambda document: (),
+        calls: Callable[[Document], Iterable[str]] = lambda document: (),
     ) -> None:
         """`files` says which files a path means, `make` makes a definition; both raise
         `ConfigError`. `tell` gives what it would do, each sentence completing "It would ...";
-        `starts` the programs that it would start."""
+        `starts` the programs that its document would start, `calls` what that would do besides."""
         self._files = files
         self._make = make
         self._tell = tell
         self._starts = starts
+        self._calls = calls
 
     def read(self, places: Iterable[DefinitionPlace], findings: Findings) -> tuple[Read[_D], ...]:
         """Every definition of `places`, in order. What is wrong goes to `findings`."""
@@ -100,8 +103,12 @@ class Definitions(Generic[_D]):
             path,
             parts[0].sha256 if len(parts) == 1 else whole,
             _worst(states),
-            tuple(start for r in shown for start in self._starts(r.definition)),
-            tuple(line for r in shown for line in self._tell(r.definition)),
+            tuple(start for r in shown for start in self._starts(r.document)),
+            tuple(
+                line
+                for r in shown
+                for line in (*self._tell(r.definition), *self._calls(r.document))
+            ),
             parts=parts,
         )
 

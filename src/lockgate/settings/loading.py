@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lockgate.errors import ConfigError, Problem
+from lockgate.rules.rule import Rule
 from lockgate.settings.acceptance import (
     Acceptance,
     AcceptedFiles,
@@ -18,6 +19,7 @@ from lockgate.settings.acceptance import (
 from lockgate.settings.assembly import Assembly, servers_of
 from lockgate.settings.config import Config
 from lockgate.settings.defined import defined_by
+from lockgate.settings.entries import RuleText
 from lockgate.settings.findings import Findings
 from lockgate.settings.joining import faults_of, join
 from lockgate.settings.keys import ANSWERS, ROOT
@@ -26,6 +28,7 @@ from lockgate.settings.nodes import Node
 from lockgate.settings.pins import Pins
 from lockgate.settings.pins_file import load_pins
 from lockgate.settings.reading import At, Draft, Section, read_section
+from lockgate.settings.skill_hooks import SkillHooks
 from lockgate.settings.yamlfile import decode, parse, read_file
 
 _log = logging.getLogger("lockgate.settings")
@@ -84,7 +87,7 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
     config = Assembly(layers, merged, findings, own, home=_home(environ)).config()
-    defined = defined_by(layers, merged, findings)
+    defined = defined_by(layers, merged, findings, _skill_hooks(layers, merged, environ))
     pins = _pins(layers, findings)
     findings.raise_any()
     if defined.waiting:
@@ -128,13 +131,29 @@ def pending(layers: Layers) -> Pending | None:
 def pending_definitions(layers: Layers, environ: Mapping[str, str]) -> tuple[Pending, ...]:
     """What the definitions that the project's file names would do, accepted or not: one for each
     path it gives. Raises `ConfigError` for what can not be used."""
-    project = read_layer(layers.project, Findings())
-    # What else is wrong with the file, such as a variable that is not set, is told when it is used.
-    draft: Draft = {} if project is None else project.draft(Findings(), environ)
+    read = (read_layer(path, Findings()) for path in (layers.person, layers.project))
+    # What else is wrong with them, such as a variable that is not set, is told when they are used.
+    drafts: list[Draft] = [{} if file is None else file.draft(Findings(), environ) for file in read]
+    hooks = _skill_hooks(layers, join(drafts, Findings()), environ)
     findings = Findings()
-    found = defined_by(layers, draft, findings, accepted_too=True)
+    found = defined_by(layers, drafts[1], findings, hooks, accepted_too=True)
     findings.raise_any()
     return found.waiting
+
+
+def _skill_hooks(layers: Layers, merged: Draft, environ: Mapping[str, str]) -> SkillHooks:
+    """What reads the hooks that skills declare, where the merged draft is in force."""
+
+    def rule(text: RuleText, findings: Findings) -> Rule | None:
+        return Assembly(layers, merged, findings, (), home=_home(environ)).matcher(text)
+
+    return SkillHooks(
+        merged,
+        rule=rule,
+        servers=servers_of(merged),
+        environ=environ,
+        project_dir=layers.project_dir,
+    )
 
 
 def _examine(layers: Layers, file: LayerFile, findings: Findings) -> Pending:

@@ -70,6 +70,8 @@ class Execution(msgspec.Struct, frozen=True):
     """Whose authority it runs under; None is the operating-system user."""
     agent: str | None = None
     """The sub-agent, skill or hook that it is the work of, for people; None: nobody in between."""
+    skills: tuple[str, ...] = ()
+    """The skills that it is the work of, the outermost first: their hooks are for its calls."""
 
 
 class InterruptToken:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lockgate.agent.definitions.fields import MAX_NAME, NAME
+from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.hooks.hook import Hook
 from lockgate.rules.pattern import PatternError, parse_pattern
 
@@ -58,8 +59,9 @@ class SkillDefinition:
     """Whether a model may ask for it; otherwise no model is told of it."""
     by_person: bool = True
     """Whether a person may, by `/name`."""
-    hooks: tuple[Hook, ...] = ()
-    """In force for the calls of its execution, beside all others."""
+    hooks: tuple[Hook | DeclaredHook, ...] = ()
+    """Of events that are about a call: for the calls of its execution and of what that brings
+    about, beside all other hooks."""
     directory: Path | None = None
     """Where its files are: whole and real; None if it has none."""
     files: tuple[Path, ...] = ()

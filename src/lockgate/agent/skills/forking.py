@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from lockgate.agent.children import ChildRefused, Children, Wish
+from lockgate.agent.children import ChildRefused, Children
 from lockgate.agent.instructions import BASE
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.subagents.answer import outcome_of
+from lockgate.agent.wish import Wish
 from lockgate.errors import Fate
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
@@ -39,6 +40,7 @@ class SkillForks:
             prompt=text,
             offer=skill.tools,
             model=skill.model,
+            skill=skill.name,
         )
         try:
             return outcome_of(skill.name, await self._children.run(wish, context))

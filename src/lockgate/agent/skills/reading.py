@@ -20,7 +20,7 @@ from lockgate.agent.definitions.folders import files_of
 from lockgate.agent.models.named import SCRIPTED, read_name
 from lockgate.agent.skills.definition import MAX_TEXT, SkillContext, SkillDefinition
 from lockgate.errors import ConfigError, Problem
-from lockgate.hooks.hook import Hook
+from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.rules.pattern import PatternError, parse_pattern
 
 FILE_NAME: Final = "SKILL.md"
@@ -30,7 +30,7 @@ MAX_FILES: Final = 500
 """Files that are looked for in a skill's directory."""
 MAX_DEPTH: Final = 6
 
-HooksReader: TypeAlias = Callable[[Document], tuple[Hook, ...]]
+HooksReader: TypeAlias = Callable[[Document], tuple[DeclaredHook, ...]]
 """Reads `hooks` of a document. Raises `ConfigError`."""
 
 PASSED_OVER: Final = (
@@ -205,15 +205,14 @@ def _hint(fields: Fields) -> str | None:
     return fields.text("argument-hint", most=500)
 
 
-def _hooks(fields: Fields, document: Document, reader: HooksReader | None) -> tuple[Hook, ...]:
-    if "hooks" not in fields:
-        fields.passed_over(("hooks",))
+def _hooks(
+    fields: Fields, document: Document, reader: HooksReader | None
+) -> tuple[DeclaredHook, ...]:
+    if not fields.passed_over(("hooks",)):
         return ()
-    fields.passed_over(("hooks",))
     if reader is None:
-        fields.wrong(
-            "hooks", "can not be declared by a skill here", "declare them in lockgate.yaml"
-        )
+        hint = "declare them in lockgate.yaml"
+        fields.wrong("hooks", "can not be declared by a skill here", hint)
         return ()
     return reader(document)
 
