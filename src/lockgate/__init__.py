@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lockgate.agent.subagents.definition import AgentDefinition
     from lockgate.app.build import open
     from lockgate.app.gate import Gate
+    from lockgate.app.reload import Reloaded
     from lockgate.app.sync import SyncGate, open_sync
     from lockgate.calls.call import Suspended
     from lockgate.calls.explain import Explanation
@@ -131,6 +132,7 @@ __all__ = [
     "Prompts",
     "Question",
     "Refusal",
+    "Reloaded",
     "Resource",
     "ResourceLink",
     "ResourceTemplate",
@@ -179,6 +181,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
     "lockgate.agent.subagents.definition": ("AgentDefinition",),
     "lockgate.app.build": ("open",),
     "lockgate.app.gate": ("Gate",),
+    "lockgate.app.reload": ("Reloaded",),
     "lockgate.app.sync": (
         "SyncGate",
         "open_sync",

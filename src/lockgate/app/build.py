@@ -7,6 +7,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,10 +110,13 @@ async def open(
     around = surroundings or Surroundings()
     skills, agents = tuple(skills), tuple(agents)
 
-    def read() -> Config:
-        return _config(source, around).with_skills(skills).with_agents(agents)
+    def whole(found: Config) -> Config:
+        return found.with_skills(skills).with_agents(agents)
 
-    config = read()
+    config = whole(_config(source, around))
+    reread = around.reread
+    if reread is None and not isinstance(source, Config):
+        reread = partial(_config, source, around)
     hooks = own_hooks(hooks, config, cwd=around.cwd, environ=around.environ)
     identity = _identity(name)
     if attended is None:
@@ -226,7 +230,7 @@ async def open(
             entry=entry,
             report=report,
             reloader=Reloader(
-                None if isinstance(source, Config) else read,
+                None if reread is None else lambda: whole(reread()),
                 make_hooks=make_hooks,
                 hooks=registered,
                 own=hooks,

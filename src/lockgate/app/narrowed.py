@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from lockgate.errors import ConfigError, Problem
+from lockgate.hooks.declared.plan import ToolHandler
 from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.settings.config import Config
@@ -22,21 +23,35 @@ def for_tool(config: Config, tool: str, *, promises: bool = True) -> Config:
     """`config` with the server whose tool is called `tool`, without any for a tool of ours that
     needs none, and unchanged if the name says neither.
 
-    With `promises` those stay too that the operator relies on: required ones, and ones that are to
-    have certain tools (B-07). A `startupBudget` above the bound of what is left gives way to it.
+    With `promises` those stay too that the operator relies on: required ones, ones that are to have
+    certain tools (B-07), and ones whose tools are hooks about such a call. A `startupBudget` above
+    the bound of what is left gives way to it.
     """
     wanted = server_of(tool)
     if tool in OVER_SERVERS:
         return config
     if wanted not in {server.name for server in config.servers} and tool not in config.builtin:
         return config
+    hooked = _called_by_hooks(config, wanted)
     return _with(
         config,
         (
             server
             for server in config.servers
-            if server.name == wanted or (promises and (server.required or server.expect_tools))
+            if server.name == wanted
+            or (promises and (server.required or server.expect_tools or server.name in hooked))
         ),
+    )
+
+
+def _called_by_hooks(config: Config, wanted: str | None) -> frozenset[str]:
+    """The servers that hooks about calls to `wanted` (None: to tools of ours) would call."""
+    return frozenset(
+        hook.handler.server
+        for hook in config.hooks
+        if isinstance(hook.handler, ToolHandler)
+        and hook.event.is_about_a_call
+        and (hook.matcher is None or hook.matcher.server == wanted)
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from lockgate.bridges.voice import Voice
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.mcp.transport.base import Transport
+from lockgate.settings.config import Config
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +27,6 @@ class Surroundings:
     voice: Voice = field(default_factory=Voice)
     """Who has the floor on the program's terminal: what is said with it waits while a person is
     asked."""
+    reread: Callable[[], Config] | None = None
+    """How a configuration that was read before the gate was opened is read again; None: where a
+    file is opened, from that."""

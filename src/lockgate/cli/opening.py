@@ -70,7 +70,7 @@ async def opened(
     if before is not None:
         before(settings)
     names = ", ".join(server.name for server in settings.servers)
-    around = Surroundings(voice=voice)
+    around = Surroundings(voice=voice, reread=lambda: load(find_layers(config), os.environ))
     gate = open_gate(
         settings,
         tolerant=tolerant,

@@ -6,6 +6,9 @@ import pytest
 
 from lockgate.app.narrowed import for_servers, for_tool
 from lockgate.errors import ConfigError
+from lockgate.hooks.declared.plan import DeclaredHook, ToolHandler
+from lockgate.hooks.event import HookEvent
+from lockgate.hooks.matching import parse_matcher
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import SPAWN_ALLOWANCE
 from lockgate.mcp.host.settings import ServerSettings
@@ -42,6 +45,25 @@ def test_what_the_operator_relies_on_stays() -> None:
     config = Config(servers=(*SERVERS, *more))
     assert [s.name for s in for_tool(config, "mcp__a__t").servers] == ["a", "c", "d"]
     assert [s.name for s in for_tool(config, "mcp__a__t", promises=False).servers] == ["a"]
+
+
+def test_a_server_whose_tool_is_a_hook_about_the_call_stays() -> None:
+    """Without it the hook would fail; of hooks about other calls it is not needed."""
+
+    def hook(matcher: str | None, event: HookEvent = HookEvent.PRE_TOOL) -> Config:
+        rule = None if matcher is None else parse_matcher(matcher)
+        declared = DeclaredHook(event, ToolHandler("b", "check"), "check", rule)
+        return Config(servers=SERVERS, hooks=(declared,), builtin=("Read",))
+
+    for config, tool, expected in (
+        (hook(None), "mcp__a__t", ["a", "b"]),
+        (hook("mcp__a__*"), "mcp__a__t", ["a", "b"]),
+        (hook("mcp__c__*"), "mcp__a__t", ["a"]),
+        (hook("Read"), "mcp__a__t", ["a"]),
+        (hook("Read"), "Read", ["b"]),
+        (hook(None, HookEvent.SESSION_START), "mcp__a__t", ["a"]),
+    ):
+        assert [s.name for s in for_tool(config, tool).servers] == expected
 
 
 def test_a_budget_for_all_is_none_for_one() -> None:
