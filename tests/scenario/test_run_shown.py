@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import Any
 
 import pytest
@@ -79,3 +80,23 @@ def test_what_takes_over_a_second_is_said_to_go_on(
     assert "interrupting; once more to leave" in after
     assert "[no answer: the turn was interrupted]" in after
     assert terminal.process.returncode == 130
+
+
+def test_an_interrupt_withdraws_an_open_question(project: Project, start: StartAtTerminal) -> None:
+    """Nothing was answered, nothing is sent, and the turn ends."""
+    server = ScriptedServer(tools=(tool("drop"),))
+    ledger = project.add("s", server, annotationTrust="trust")
+    (project.root / "replies.yaml").write_text(
+        json.dumps([{"calls": [{"tool": "mcp__s__drop"}, {"tool": "mcp__s__drop"}]}, {"text": "x"}])
+    )
+    project.sections["agent"] = {"model": "scripted:replies.yaml"}
+    terminal = start("run", "go")
+    terminal.until("answer [no]: ")
+    terminal.process.send_signal(signal.SIGINT)
+    after = terminal.end()
+    assert "[the question is withdrawn]" in after
+    assert "answer [no]: " not in after
+    assert "  [2] mcp__s__drop -> refused, skipped" in after
+    assert "[no answer: the turn was interrupted]" in after
+    assert terminal.process.returncode == 130
+    assert ledger.called == ()

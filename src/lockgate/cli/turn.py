@@ -47,6 +47,7 @@ async def watched(
         token.interrupt()
 
     display = Display(voice, error_columns, flows=show and written_on(), patient=False)
+    before = signal.getsignal(signal.SIGINT)
     loop.add_signal_handler(signal.SIGINT, pressed)
     try:
         return await work(token, display if show else ignore)
@@ -58,6 +59,8 @@ async def watched(
     finally:
         display.close()
         loop.remove_signal_handler(signal.SIGINT)
+        if before is not None:  # asyncio's own, which ends the program with everything closed
+            signal.signal(signal.SIGINT, before)
 
 
 def written_on() -> bool:
