@@ -112,6 +112,25 @@ def program_of(hook: DeclaredHook, environ: Mapping[str, str], cwd: Path | None)
     return _program(hook.name, handler, environ, cwd)
 
 
+def hook_files(config: Config, project: Path) -> tuple[Path, ...]:
+    """The files that hooks of `config` run, as far as their command lines name them: who writes to
+    one of them decides what the hook says (B-13)."""
+    found: list[Path] = []
+    for hook in config.hooks:
+        handler = hook.handler
+        if not isinstance(handler, CommandHandler):
+            continue
+        words = (word for word in (handler.command, *handler.args) if not word.startswith("-"))
+        for word in words:
+            try:
+                path = project / word
+                if ("/" in word and "://" not in word and "\n" not in word) or path.is_file():
+                    found.append(path)
+            except (OSError, ValueError):  # no name that a file could have
+                continue
+    return tuple(dict.fromkeys(found))
+
+
 def _program(
     name: str, handler: CommandHandler, environ: Mapping[str, str], cwd: Path | None
 ) -> Program:

@@ -8,6 +8,8 @@ import pytest
 
 from lockgate.app.places import make_environment
 from lockgate.calls.paths import resolve_path
+from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook
+from lockgate.hooks.event import HookEvent
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.settings.config import Config
@@ -72,6 +74,23 @@ def test_the_files_in_force_are_control_files(base: Path) -> None:
     assert resolve_path("own-name.yaml", made).control == "the configuration that is in force"
     assert resolve_path("lockgate.yaml", made).control == "the configuration that is in force"
     assert resolve_path("other.yaml", made).control is None
+
+
+def test_what_hooks_run_are_control_files(base: Path) -> None:
+    """Who writes there decides what a hook says: the program, and the script that it is handed."""
+    project = base / "project"
+    (project / "sub" / "check.py").write_text("")
+    (project / "rules.txt").write_text("")
+    handlers = (
+        CommandHandler(str(project / "guard.sh")),
+        CommandHandler("python3", ("sub/check.py", "--strict", "rules.txt", "word", "x\0y")),
+    )
+    hooks = tuple(DeclaredHook(HookEvent.PRE_TOOL, handler, "check") for handler in handlers)
+    made = environment(base, Config(hooks=hooks, project_dir=project))
+    for name in ("guard.sh", "sub/check.py", "rules.txt"):
+        assert resolve_path(name, made).control is not None, name
+    for name in ("word", "sub/other.py", "python3"):
+        assert resolve_path(name, made).control is None, name
 
 
 def test_without_a_home_there_is_no_tilde_and_the_state_is_barred(base: Path) -> None:
