@@ -45,11 +45,11 @@ def _decided(record: DecisionRecord | None, result: ToolResult | Suspended) -> s
 
 
 def _brief(result: ToolResult) -> str:
-    """The first line of what worked, and how many follow; of a failure as much as there is room."""
-    text = result.text.strip()
-    if result.is_error or "\n" not in text:
-        return cut(visible(text))
-    first, *rest = text.splitlines()
+    """The first line of what worked, and how many follow; of a failure as much as there is room,
+    its lines one after the other."""
+    first, *rest = result.text.strip().split("\n")
+    if result.is_error or not rest:
+        return cut(visible(" ".join((first, *rest))))
     return f"{cut(visible(first))} (and {len(rest)} more line{'' if len(rest) == 1 else 's'})"
 
 

@@ -100,7 +100,7 @@ LOST = ToolResult.error(ErrorKind.OUTCOME_UNKNOWN, "lost")
             ToolResult.error(ErrorKind.NOT_CONNECTED, "gone\naway"),
             0.0,
             "not_sent",
-            "ran, not connected, nothing was sent: gone\\naway",
+            "ran, not connected, nothing was sent: gone away",
         ),
         (
             "run",
