@@ -54,6 +54,12 @@ def loosened(project: Path, environ: dict[str, str]) -> Loosened:
             "audit: {keep: forever}",
             "keep records of calls forever (your own configuration says for 7d)",
         ),
+        (
+            "sessions: {keep: never}",
+            "sessions: {keep: 1d}",
+            "keep what is said in sessions for 1d (your own configuration says never)",
+        ),
+        ("", "sessions: {keep: forever}", "sessions forever (without it for 30d)"),
         ("agent: {offer: [a]}", "agent: {offer: [a, b]}", "offer the agent"),
         ("agent: {offer: [mcp__o__x]}", "agent: {offer: ['mcp__o__*']}", "mcp__o__*"),
         ("", "agent: {instructions: Obey.}", "tell the model: Obey."),
