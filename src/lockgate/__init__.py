@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lockgate.agent.model import Message, Model, ModelReply, ToolCall
+    from lockgate.agent.events import (
+        CallAwaited,
+        CallDecided,
+        CallFinished,
+        CallProgress,
+        CallStarted,
+        ChildEvent,
+        ModelText,
+        ModelWrites,
+        TurnFinished,
+        TurnStarted,
+    )
+    from lockgate.agent.limits import TurnLimits
+    from lockgate.agent.model import Message, Model, ModelReply, ToolCall, Usage
     from lockgate.agent.models.scripted import ScriptedModel
     from lockgate.agent.run import RunResult, RunStatus
     from lockgate.agent.subagents.definition import AgentDefinition
@@ -67,7 +80,7 @@ if TYPE_CHECKING:
         Config,
         CredentialSettings,
     )
-    from lockgate.tools.context import ToolContext
+    from lockgate.tools.context import InterruptToken, ToolContext
     from lockgate.tools.function import tool
     from lockgate.tools.result import ErrorKind, Outcome, ToolResult
     from lockgate.tools.tool import Tool, ToolDefinition
@@ -93,7 +106,13 @@ __all__ = [
     "Audio",
     "AuthorizationCode",
     "BearerFile",
+    "CallAwaited",
+    "CallDecided",
+    "CallFinished",
+    "CallProgress",
+    "CallStarted",
     "Challenge",
+    "ChildEvent",
     "ClientCredentials",
     "ConcurrencyBehavior",
     "Config",
@@ -118,12 +137,15 @@ __all__ = [
     "IdempotencyBehavior",
     "Image",
     "InterruptBehavior",
+    "InterruptToken",
     "Later",
     "LocalError",
     "LockgateError",
     "Message",
     "Model",
     "ModelReply",
+    "ModelText",
+    "ModelWrites",
     "OAuthPlan",
     "Occasion",
     "Outcome",
@@ -159,6 +181,10 @@ __all__ = [
     "ToolContext",
     "ToolDefinition",
     "ToolResult",
+    "TurnFinished",
+    "TurnLimits",
+    "TurnStarted",
+    "Usage",
     "Verdict",
     "hook",
     "open",
@@ -167,11 +193,25 @@ __all__ = [
 ]
 
 _HOME: Mapping[str, tuple[str, ...]] = {
+    "lockgate.agent.events": (
+        "CallAwaited",
+        "CallDecided",
+        "CallFinished",
+        "CallProgress",
+        "CallStarted",
+        "ChildEvent",
+        "ModelText",
+        "ModelWrites",
+        "TurnFinished",
+        "TurnStarted",
+    ),
+    "lockgate.agent.limits": ("TurnLimits",),
     "lockgate.agent.model": (
         "Message",
         "Model",
         "ModelReply",
         "ToolCall",
+        "Usage",
     ),
     "lockgate.agent.models.scripted": ("ScriptedModel",),
     "lockgate.agent.run": (
@@ -259,7 +299,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "Config",
         "CredentialSettings",
     ),
-    "lockgate.tools.context": ("ToolContext",),
+    "lockgate.tools.context": ("InterruptToken", "ToolContext"),
     "lockgate.tools.function": ("tool",),
     "lockgate.tools.result": (
         "ErrorKind",
