@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lockgate.agent.model import Message, Model, ModelReply, ToolCall, Usage
     from lockgate.agent.models.scripted import ScriptedModel
     from lockgate.agent.run import RunResult, RunStatus
+    from lockgate.agent.skills.definition import SkillContext, SkillDefinition
     from lockgate.agent.subagents.definition import AgentDefinition
     from lockgate.app.build import open
     from lockgate.app.gate import Gate
@@ -169,6 +170,8 @@ __all__ = [
     "ServerSettings",
     "Services",
     "SideEffectLevel",
+    "SkillContext",
+    "SkillDefinition",
     "SseEndpoint",
     "StdioEndpoint",
     "Suspended",
@@ -218,6 +221,7 @@ _HOME: Mapping[str, tuple[str, ...]] = {
         "RunResult",
         "RunStatus",
     ),
+    "lockgate.agent.skills.definition": ("SkillContext", "SkillDefinition"),
     "lockgate.agent.subagents.definition": ("AgentDefinition",),
     "lockgate.app.build": ("open",),
     "lockgate.app.gate": ("Gate",),
