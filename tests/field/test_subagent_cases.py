@@ -167,8 +167,8 @@ async def test_pb_150_two_sub_agents_ask_while_their_parent_does(tmp_path: Path)
     approver = OneAtATime()
     async with place.open(WORKER, approvers=[approver]) as gate, asyncio.timeout(20):
         turn = asyncio.create_task(gate.agent(model=model).run("go"))
-        while not (model.seen("one") and model.seen("two") and approver.questions):  # noqa: ASYNC110 - all three have come to their questions
-            await asyncio.sleep(0.001)
+        while not (model.seen("one") and model.seen("two") and approver.questions):  # noqa: ASYNC110 - all have come to their questions
+            await asyncio.sleep(0)
         approver.waiting.set()
         assert (await turn).answered
     assert approver.most == 1

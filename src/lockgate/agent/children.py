@@ -134,9 +134,11 @@ class Children:
         bounds: Bounds,
         model: Model,
     ) -> Standing:
-        above = parent.execution
+        above, runtime = parent.execution, self._served
+        # Its parent's bounds are of before a reload: what that has left is what is shown, too.
+        bounds = runtime.invoker.within(bounds, snapshot, entry=wish.entry)
         execution = Execution(
-            id=self._served.make_id(),
+            id=runtime.make_id(),
             entry=wish.entry,
             bounds=bounds,
             attended=above.attended,
