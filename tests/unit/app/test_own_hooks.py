@@ -28,7 +28,7 @@ def read(matcher: str, config: Config | None = None, home: str = "/home/ann") ->
     """The rule that `matcher` is read as."""
     hook = Hook(PRE, ScriptedHook(), "mine", matcher)
     environ = {"HOME": home}
-    (found,) = own_hooks([hook], config or Config(), cwd=Path("/work"), environ=environ)
+    (found,) = own_hooks([hook], config or Config(), cwd=Path("/srv"), environ=environ)
     assert isinstance(found.matcher, Rule)
     return found.matcher
 
@@ -36,7 +36,7 @@ def read(matcher: str, config: Config | None = None, home: str = "/home/ann") ->
 @pytest.mark.parametrize(
     ("matcher", "path"),
     [
-        ("Write(./docs/**)", "/work/docs/x"),
+        ("Write(./docs/**)", "/srv/docs/x"),
         ("Write(~/x)", "/home/ann/x"),
         ("Write(/etc/**)", "/etc/x"),
     ],
