@@ -88,7 +88,8 @@ def places_of(merged: Draft, key: str) -> tuple[DefinitionPlace, ...]:
 
 def _told(skill: SkillDefinition) -> Iterator[str]:
     """What accepting a skill means."""
-    lines = skill.text.count("\n") + 1
+    count = skill.text.count("\n") + 1
+    lines = "one line" if count == 1 else f"{count} lines"
     files = f", which has {len(skill.files)} more files" if skill.files else ""
     shown = _cut(skill.description)
     who = "a model" if skill.by_model else "you and no model"
@@ -98,7 +99,7 @@ def _told(skill: SkillDefinition) -> Iterator[str]:
     rest = len(skill.text) - _SHOWN_INSTRUCTIONS
     more = f" and {rest} more characters" if rest > 0 else ""
     text = word(skill.text[:_SHOWN_INSTRUCTIONS])
-    yield f"have its {lines} lines followed: {text}{more}"
+    yield f"have its {lines} followed: {text}{more}"
 
 
 def told_agent(agent: AgentDefinition) -> Iterator[str]:
