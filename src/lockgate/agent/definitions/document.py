@@ -15,9 +15,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from lockgate.agent.definitions.front_matter import Written, read_front_matter
 from lockgate.errors import ConfigError, Problem
@@ -36,19 +37,21 @@ model reads them; not the joiners that emoji and several scripts need."""
 _FENCE: Final = re.compile(r"---[ \t]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A file as it was read."""
 
     path: Path
-    fields: Written = field(repr=False)
+    fields: Written
     """The front matter: a mapping, read with `Fields`."""
-    body: str = field(repr=False)
+    body: str
     """What stands below it, without blank lines around."""
     body_line: int
     """The line of the file in which that begins, counted from 1."""
-    data: bytes = field(repr=False)
+    data: bytes
     """The whole file: what its acceptance is about."""
+
+    def __repr__(self) -> str:
+        return f"<Document {self.path.name}>"
 
 
 def read_document(path: Path, *, limit: int = MAX_BYTES) -> Document:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+
+import msgspec
 
 from lockgate.errors import ConfigError, Problem
 
@@ -20,15 +21,17 @@ _TAGS: Final = frozenset(
 Value: TypeAlias = "str | bool | int | float | tuple[Written, ...] | Mapping[str, Written] | None"
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(msgspec.Struct, frozen=True):
     """One value as it was written, and where."""
 
-    value: Value = field(repr=False)
+    value: Value
     """Text, a switch, a number, nothing, a list or a mapping; a date is text."""
     line: int
     """Of the file, counted from 1."""
     column: int
+
+    def __repr__(self) -> str:
+        return f"<Written {self.kind}, line {self.line}>"
 
     @property
     def kind(self) -> str:

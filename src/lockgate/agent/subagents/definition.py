@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from lockgate.agent.definitions.fields import MAX_NAME, NAME
 from lockgate.rules.pattern import PatternError, parse_pattern
@@ -16,15 +17,14 @@ MAX_DESCRIPTION: Final = 2000
 _BLANK: Final = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentDefinition:
+class AgentDefinition(msgspec.Struct, frozen=True):
     """One kind of sub-agent. What it wishes for and its parent has not, it does not get (B-04)."""
 
     name: str
     """Small letters, digits and hyphens, at most 64 characters."""
     description: str
     """When to use it: what the model that may start it is told of it."""
-    instructions: str = field(repr=False)
+    instructions: str
     """What the sub-agent is told before its prompt."""
     tools: tuple[str, ...] | None = None
     """Tool names and `mcp__server__*` patterns; empty is none, None is all that its parent has."""
@@ -57,6 +57,9 @@ class AgentDefinition:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name} of the sub-agent {self.name} must be over 0")
+
+    def __repr__(self) -> str:
+        return f"<AgentDefinition {self.name}>"
 
     @property
     def line(self) -> str:
