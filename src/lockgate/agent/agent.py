@@ -205,6 +205,7 @@ class Agent:
         news = (
             *self._session.changed(shown(snapshot, execution.bounds), missing),
             *self._session.answered_since(),
+            *self._scope.news(),
         )
         return Turn(
             prompt,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 
 from lockgate.agent.ownership import CLOSE_SECONDS, Owned, close_all, to_the_end
 from lockgate.errors import LocalError
@@ -27,6 +27,7 @@ class SessionScope:
         self._seconds = seconds
         self._ended = ended
         self._owned: dict[int, Owned] = {}
+        self._sources: list[Callable[[], Iterable[str]]] = []
         self._next = 0
         self._closing: asyncio.Task[None] | None = None
 
@@ -47,6 +48,15 @@ class SessionScope:
             self._owned.pop(key, None)
 
         return disown
+
+    def tells(self, source: Callable[[], Iterable[str]]) -> None:
+        """Have the model told what `source` has to say when a turn begins: sentences of ours, each
+        once."""
+        self._sources.append(source)
+
+    def news(self) -> tuple[str, ...]:
+        """What there is to be told with the turn that begins."""
+        return tuple(sentence for source in self._sources for sentence in source())
 
     async def close(self) -> None:
         """Close everything, last made first; a failure is logged and the rest still closes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from lockgate.agent.children import Child, ChildRefused, Children
@@ -38,6 +38,8 @@ class BackgroundAgent:
         self._began = self._clock()
         self._ended: float | None = None
         self._child = child
+        self.fetched = False
+        """Whether its answer was asked for after its end."""
         self.refused: str | None = None
         """Why it was not let begin after all."""
         self.task = asyncio.create_task(child.run(self.interrupt), name=f"background {id}")
@@ -124,6 +126,7 @@ class Background:
         if crew is None:
             crew = _Crew(self._grace, lambda: self._crews.pop(scope, None))
             scope.own("background sub-agents", crew.close)
+            scope.tells(crew.news)
             self._crews[scope] = crew
         return crew
 
@@ -136,6 +139,8 @@ class _Crew:
         self._grace = grace
         self._closed = closed
         self._started = 0
+        self._told: set[str] = set()
+        """Ids of those of whose end the model was told."""
 
     def start(self, agent: str, child: Child) -> BackgroundAgent:
         self._started += 1
@@ -145,6 +150,13 @@ class _Crew:
         for old in [one for one in self.members if not one.running][:over]:
             self.members.remove(old)
         return started
+
+    def news(self) -> Iterator[str]:
+        """Who has ended, unless the model knows."""
+        for one in self.members:
+            if not one.running and not one.fetched and one.id not in self._told:
+                self._told.add(one.id)
+                yield f"{one.id}, in the background, has ended: list_agents has what came of it."
 
     async def close(self) -> None:
         """Interrupt all, so that each ends with a result for its calls; cancel what does not."""

@@ -82,6 +82,7 @@ class ListAgents(BuiltinTool):
             await asyncio.wait([one.task], timeout=seconds)
         if one.running:
             return ToolResult.of(f"{one.id} is still at work, for {one.seconds:.0f} s so far.")
+        one.fetched = True
         if one.result is not None:
             return answer_of(one.id, one.result)
         told = {"failed": "it failed", "cancelled": "it was cancelled"}.get(one.state, one.refused)

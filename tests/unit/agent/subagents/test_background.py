@@ -62,6 +62,28 @@ async def test_an_answer_is_there_in_a_later_turn(tmp_path: Path) -> None:
         assert "- general-1: answered, " in texts(await agent.run("list"))[0]
 
 
+async def test_the_next_turn_is_told_of_an_end(tmp_path: Path) -> None:
+    """Once, and not of one whose answer it had already."""
+    model = PromptedModel(
+        {
+            "go": [START],
+            "next": [ask()],
+            "more": [START, calling(("list_agents", {"id": "general-2", "wait": 60}))],
+            "last": [],
+        }
+    )
+    async with office(tmp_path) as o, o.bench.agent(model) as agent, asyncio.timeout(5):
+        await agent.run("go")
+        while len(o.background):  # noqa: ASYNC110 - it ends by itself
+            await asyncio.sleep(0)
+        for prompt in ("next", "more", "last"):
+            await agent.run(prompt)
+    told = "general-1, in the background, has ended"
+    assert told in model.seen("next")[0].instructions
+    assert "in the background" not in model.seen("more")[0].instructions
+    assert "in the background" not in model.seen("last")[0].instructions
+
+
 async def test_its_session_ends_it(tmp_path: Path) -> None:
     """It is interrupted, so that its calls have results, and nothing is left."""
     tool = slow(interruptible=True)
