@@ -36,7 +36,7 @@ To use another script: --script FILE. For a live model, such as one of
 Anthropic's, install the library for it and give its key in the environment:
 
   .venv/bin/pip install '.[models]'
-  ANTHROPIC_API_KEY=... scripts/run --model anthropic:claude-sonnet-4-5
+  ANTHROPIC_API_KEY=... scripts/run --model anthropic:claude-sonnet-4-6
 """
 LIVE = "The model is {name}: what it does is up to it.\n"
 BANNER = """\

@@ -86,8 +86,8 @@ def test_a_call_waits_for_no_server_that_it_does_not_need(project: Project) -> N
         ("gpt-4", "there is no model 'gpt-4'"),
         ("scripted:nope.yaml", "nope.yaml: the script can not be read"),
         (None, "--model NAME"),
-        ("antropic:claude-sonnet-4-5", "did you mean anthropic?"),
-        ("anthropic:claude-sonnet-4-5", "set the environment variable ANTHROPIC_API_KEY"),
+        ("antropic:claude-sonnet-4-6", "did you mean anthropic?"),
+        ("anthropic:claude-sonnet-4-6", "set the environment variable ANTHROPIC_API_KEY"),
         ("google:gemini-2.5-pro", "GOOGLE_API_KEY or GEMINI_API_KEY"),
     ],
 )

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +17,13 @@ import pytest
 
 import lockgate
 from lockgate.agent.events import Event, ModelWrites, TurnStarted
+from lockgate.agent.models.tuning import Tuning
 from lockgate.agent.run import RunStatus
 from lockgate.app.build import Surroundings
 from lockgate.app.gate import Gate
+from lockgate.app.models import late_model, model_book
 from lockgate.content import Image
+from lockgate.errors import ConfigError
 from lockgate.testing.anthropic_wire import SIGNATURE
 from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.openai_responses_wire import ENCRYPTED
@@ -241,3 +248,57 @@ async def test_a_provider_that_fails_on_the_command_line(
     )
     assert done.returncode == 5
     assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_the_library_is_loaded_for_those_who_name_such_a_model_alone(tmp_path: Path) -> None:
+    """Neither an agent on a script nor a look at a name with its key costs its second."""
+    code = """
+        import asyncio, sys
+        import lockgate
+        from lockgate.app.models import check_model
+
+        async def main():
+            async with lockgate.open(lockgate.Config()) as gate:
+                await gate.agent(model=lockgate.ScriptedModel([])).run("go")
+            check_model("anthropic:m", {"ANTHROPIC_API_KEY": "k"})
+
+        asyncio.run(main())
+        print(sorted({"pydantic_ai", "openai", "anthropic", "httpx2"} & set(sys.modules)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
+async def test_a_server_uses_a_model_in_its_own_name(
+    server: ProviderServer, tmp_path: Path
+) -> None:
+    """Made when it is first asked, and closed with the gate; how the agent's are to write is no
+    matter of a server's."""
+    late = late_model("openai-chat:gpt-5", server.environ, model_book(server.environ))
+    assert late.name == "openai-chat:gpt-5"
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        late_model("openai-chat:gpt-5", {}, model_book({}))
+
+
+async def test_what_models_are_to_write_is_in_the_configuration(
+    server: ProviderServer, tmp_path: Path
+) -> None:
+    """For each model that an agent names."""
+    settings = lockgate.AgentSettings(model="anthropic:claude-haiku-4-5", tuning=Tuning(5000))
+    around = Surroundings(environ={**server.environ, "HOME": str(tmp_path)}, cwd=tmp_path)
+    config = lockgate.Config(agent=settings, state_dir=tmp_path)
+    async with lockgate.open(config, surroundings=around, attended=False) as gate:
+        await gate.agent().run("go")
+        await gate.agent(model="openai-chat:gpt-4o").run("go")
+    assert [
+        heard.body.get("max_tokens") or heard.body.get("max_completion_tokens")
+        for heard in server.heard
+    ] == [5000, 5000]

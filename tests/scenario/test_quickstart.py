@@ -215,7 +215,7 @@ def test_a_script_of_ones_own_is_used(scratch: Path) -> None:
 
 def test_a_live_model_needs_its_key(scratch: Path) -> None:
     """What to set is said before anything is made or started."""
-    done = _run(scratch, "--model", "anthropic:claude-sonnet-4-5")
+    done = _run(scratch, "--model", "anthropic:claude-sonnet-4-6")
     assert done.returncode == 1
     assert "set the environment variable ANTHROPIC_API_KEY" in done.stderr
     assert "Starting the server" not in done.stdout

@@ -145,13 +145,16 @@ async def open(
             ledger = tracing = traced = TracedLedger(audit, tracer)
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
-        models = model_book(around.environ)
+        models = model_book(around.environ, config.agent.tuning)
         made.own("models", models.close)
+        # Nothing of the agent's but the names is used for servers.
+        lent = model_book(around.environ)
+        made.own("models of servers", lent.close)
         answered_by = services_of(
             config,
             services,
             answerers_of(config, around, attended, approvers, audit, state),
-            lambda name: late_model(name, around.environ, models),
+            lambda name: late_model(name, around.environ, lent),
         )
         threads = WorkerThreads()
         made.own("threads", threads.close)

@@ -11,6 +11,7 @@ from lockgate.agent.runtime import AgentRuntime
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.app.entries import Entry
 from lockgate.app.finding import Finding
+from lockgate.app.hook_findings import known_hook_findings
 from lockgate.app.reload import Reloaded
 from lockgate.app.reloading import Reloader
 from lockgate.app.unmatched import unmatched
@@ -139,12 +140,15 @@ class Gate:
 
     @property
     def unmatched(self) -> tuple[Finding, ...]:
-        """Rules and offers that name a tool which no server that is there has: slips, most likely.
+        """Rules, offers and hooks that name a tool which no server that is there has: slips, most
+        likely; and hooks that call what is above the ceiling.
 
         A deny rule among them protects nothing (PB-177). Servers that are not there say nothing.
         """
         statuses = self._manager.statuses if self._manager is not None else ()
-        return unmatched(self._plan.config, self._snapshot(), statuses)
+        config, snapshot = self._plan.config, self._snapshot()
+        hooks = known_hook_findings(config, snapshot)
+        return (*unmatched(config, snapshot, statuses), *hooks)
 
     @property
     def report(self) -> StartReport | None:
@@ -270,7 +274,7 @@ class Gate:
         known, and what was answered for it holds. By default a new one begins, and is kept unless
         `sessions.keep` says never. Any number of agents may run at once, each in its own session.
         `limits` bounds each turn; by default the configuration's `agent.limits` do.
-        `model` is a `Model`, or a name such as `anthropic:claude-sonnet-4-5`; by default the
+        `model` is a `Model`, or a name such as `anthropic:claude-sonnet-4-6`; by default the
         configuration's `agent.model`. A model that is named is the gate's, and closed with it.
         Raises `LocalError` if there is neither, and for a session that is not there, was made in
         another project or with another configuration, or is open, here or in another process;

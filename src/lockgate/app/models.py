@@ -11,13 +11,14 @@ from lockgate.agent.models.book import ModelBook
 from lockgate.agent.models.late import LateModel
 from lockgate.agent.models.named import SCRIPTED, look_up, read_name
 from lockgate.agent.models.scripted import ScriptedModel
+from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.errors import ConfigError, LocalError
 
 
-def model_book(environ: Mapping[str, str]) -> ModelBook:
+def model_book(environ: Mapping[str, str], tuning: Tuning = PLAIN) -> ModelBook:
     """The models that one gate gives by name, with their keys from `environ`; whoever makes it
     closes it."""
-    return ModelBook(lambda name: _made(name, environ))
+    return ModelBook(lambda name: _made(name, environ, tuning))
 
 
 def chosen_model(
@@ -64,14 +65,14 @@ def model_fault(name: str) -> ConfigError | None:
     return None
 
 
-def _made(name: str, environ: Mapping[str, str]) -> Model:
+def _made(name: str, environ: Mapping[str, str], tuning: Tuning) -> Model:
     provider, rest = read_name(name)
     if provider == SCRIPTED:
         return ScriptedModel.load(Path(rest))
     named = look_up(name, environ, _library())
     from lockgate.agent.models.providers.making import make_model  # loads a large library
 
-    return make_model(named)
+    return make_model(named, tuning=tuning)
 
 
 def _library() -> Callable[[str], bool] | None:
@@ -89,8 +90,9 @@ def _library() -> Callable[[str], bool] | None:
 
 def _no_model() -> LocalError:
     return LocalError(
-        "no model: set agent.model in the configuration, such as anthropic:claude-sonnet-4-5 or "
-        "scripted:replies.yaml; on the command line give --model NAME, in a program agent(model=...)"
+        "no model: set agent.model in the configuration, such as anthropic:claude-sonnet-4-6 or "
+        "scripted:replies.yaml; on the command line give --model NAME, "
+        "in a program agent(model=...)"
     )
 
 

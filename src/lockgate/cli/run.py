@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--model",
     metavar="PROVIDER:MODEL",
-    help="Such as anthropic:claude-sonnet-4-5; scripted:FILE reads replies from a file. By default"
+    help="Such as anthropic:claude-sonnet-4-6; scripted:FILE reads replies from a file. By default"
     " agent.model of the configuration.",
 )
 @click.option(

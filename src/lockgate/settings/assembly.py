@@ -35,6 +35,7 @@ from lockgate.settings.hook_assembly import HookAssembly
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS
 from lockgate.settings.layers import Layers
 from lockgate.settings.limit_keys import limits_of
+from lockgate.settings.model_keys import tuning_of
 from lockgate.settings.nodes import Place
 from lockgate.settings.reading import Draft, Given, Section
 from lockgate.settings.server_keys import IDENTIFIED_BY, MCP, SERVER
@@ -209,6 +210,7 @@ class Assembly:
             value["offer"],
             value["instructions"],
             limits_of(draft.get("limits"), self._findings),
+            tuning=tuning_of(draft.get("modelSettings")),
         )
 
     def _check_offer(self, text: str, place: Place, path: str) -> None:

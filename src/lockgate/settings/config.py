@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from lockgate.agent.limits import TurnLimits
+from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.hooks.declared.plan import DeclaredHook
@@ -48,6 +49,8 @@ class AgentSettings:
     """With any, there is the tool `Skill`."""
     agents: tuple[AgentDefinition, ...] = ()
     """The sub-agents; with any, there are the tools `Task` and `list_agents`."""
+    tuning: Tuning = PLAIN
+    """Of the models that are named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from lockgate.settings.entries import Nested, Rules
 from lockgate.settings.hook_keys import HOOK_KEYS
 from lockgate.settings.kinds import Choice, Directory, Duration, Many, ModelName, Text
 from lockgate.settings.limit_keys import LIMITS
+from lockgate.settings.model_keys import MODEL_SETTINGS
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import ANSWERED_MCP, IMPORT_HINT, LEVEL, MCP, NOTHING
@@ -32,7 +33,7 @@ AGENT: Final = Section(
             ModelName(),
             None,
             "none",
-            "`provider:model`, such as `anthropic:claude-sonnet-4-5`; its key comes from the"
+            "`provider:model`, such as `anthropic:claude-sonnet-4-6`; its key comes from the"
             " environment. `scripted:` and a path, relative to this file, is a script that stands"
             " in for a model.",
             expands=True,
@@ -78,6 +79,14 @@ AGENT: Final = Section(
             expands=True,
         ),
         Key("limits", Nested(LIMITS), MappingProxyType({}), "empty", LIMITS.doc, empty=True),
+        Key(
+            "modelSettings",
+            Nested(MODEL_SETTINGS),
+            MappingProxyType({}),
+            "empty",
+            MODEL_SETTINGS.doc,
+            empty=True,
+        ),
     ),
 )
 

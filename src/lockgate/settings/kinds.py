@@ -251,7 +251,7 @@ class ModelName(_LaterWins, msgspec.Struct, frozen=True):
 
     def read(self, node: Node, at: At) -> str | Missing:
         """The name as it stands, of a script with its absolute path."""
-        hint = "write provider:model, such as anthropic:claude-sonnet-4-5, or scripted:PATH"
+        hint = "write provider:model, such as anthropic:claude-sonnet-4-6, or scripted:PATH"
         found = scalar_text(node, at, wanted="a model", hint=hint)
         if isinstance(found, Missing):
             return MISSING

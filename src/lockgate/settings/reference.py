@@ -10,6 +10,7 @@ from lockgate.settings.auth_keys import AUTH
 from lockgate.settings.hook_keys import COMMAND_HOOK, GROUP, HOOKS, HTTP_HOOK, TOOL_HOOK
 from lockgate.settings.keys import AGENT, APPROVALS, PERMISSIONS, ROOT
 from lockgate.settings.limit_keys import LIMITS
+from lockgate.settings.model_keys import MODEL_SETTINGS
 from lockgate.settings.reading import Key, Section
 from lockgate.settings.rule_keys import ALLOW_RULE, STRICT_RULE
 from lockgate.settings.server_keys import MCP, SERVER, TLS, VERDICT
@@ -25,6 +26,7 @@ SECTIONS: tuple[Section, ...] = (
     VERDICT,
     AGENT,
     LIMITS,
+    MODEL_SETTINGS,
     APPROVALS,
     PERMISSIONS,
     ALLOW_RULE,

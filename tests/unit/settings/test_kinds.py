@@ -198,7 +198,7 @@ def test_a_model_is_a_script(load_text: Load, project: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["anthropic:claude-sonnet-4-5", "openai-chat:a/b:c", "later:x"])
+@pytest.mark.parametrize("name", ["anthropic:claude-sonnet-4-6", "openai-chat:a/b:c", "later:x"])
 def test_a_model_of_a_provider_is_a_name(load_text: Load, name: str) -> None:
     """It is taken as it stands: whether there is such a provider shows when it is used."""
     assert load_text(f"agent: {{model: '{name}'}}").agent.model == name

@@ -17,7 +17,7 @@ from lockgate.schema.spelling import nearest
 SCRIPTED: Final = "scripted"
 EXTRA: Final = "pip install 'lockgate[models]'"
 """What to type where the library is missing."""
-_EXAMPLES: Final = "such as anthropic:claude-sonnet-4-5, openai:gpt-5 or scripted:replies.yaml"
+_EXAMPLES: Final = "such as anthropic:claude-sonnet-4-6, openai:gpt-5 or scripted:replies.yaml"
 
 
 @dataclass(frozen=True, slots=True)

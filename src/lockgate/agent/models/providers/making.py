@@ -13,6 +13,7 @@ from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 from lockgate.agent.models.named import NamedModel
 from lockgate.agent.models.patience import Patience
 from lockgate.agent.models.providers.model import ProviderModel
+from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.errors import ConfigError, Problem
 from lockgate.showing import visible
 
@@ -33,10 +34,15 @@ def is_known(provider: str) -> bool:
 
 
 def make_model(
-    named: NamedModel, *, patience: Patience | None = None, path: str = "agent.model"
+    named: NamedModel,
+    *,
+    tuning: Tuning = PLAIN,
+    patience: Patience | None = None,
+    path: str = "agent.model",
 ) -> ProviderModel:
     """The model of a name; nothing is connected yet. Raises as `library_model`."""
-    return ProviderModel(named, library_model(named, path=path), patience=patience or Patience())
+    model = library_model(named, path=path)
+    return ProviderModel(named, model, tuning=tuning, patience=patience or Patience())
 
 
 def library_model(named: NamedModel, *, path: str = "agent.model") -> Model:

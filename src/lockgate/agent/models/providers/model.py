@@ -22,11 +22,14 @@ from lockgate.agent.models.patience import Patience
 from lockgate.agent.models.providers.failures import Failure, broke_off, failure, too_late
 from lockgate.agent.models.providers.heard import reply_of, says_whole, text_of
 from lockgate.agent.models.providers.sent import Reads, messages, parameters
+from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.errors import LocalError
 
 _DEFAULT = Patience()
 _FEWEST: Final = 16
 """Tokens that every provider lets a reply be bounded to."""
+_ROOM_TO_THINK: Final = 20_000
+"""Tokens of a reply under which none are set aside for thinking."""
 
 
 class ProviderModel:
@@ -40,6 +43,7 @@ class ProviderModel:
         named: NamedModel,
         model: LibraryModel,
         *,
+        tuning: Tuning = PLAIN,
         patience: Patience = _DEFAULT,
         marks_ends: bool = True,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -50,6 +54,7 @@ class ProviderModel:
         """
         self._named = named
         self._model = model
+        self._tuning = tuning
         self._patience = patience
         self._marks_ends = marks_ends
         self._pause = pause
@@ -168,8 +173,13 @@ class ProviderModel:
         settings = ModelSettings(framing_announcement="never")
         if "max_retries" not in self._model.unsupported_settings:
             settings["max_retries"] = 0
-        if request.max_tokens is not None:
-            settings["max_tokens"] = max(request.max_tokens, _FEWEST)
+        tuning = self._tuning
+        bounds = [bound for bound in (request.max_tokens, tuning.max_tokens) if bound is not None]
+        if bounds:
+            settings["max_tokens"] = max(min(bounds), _FEWEST)
+        # Some providers refuse a bound that thinking alone could use up.
+        if tuning.thinking is not None and (not bounds or min(bounds) >= _ROOM_TO_THINK):
+            settings["thinking"] = tuning.thinking
         return settings
 
     def __repr__(self) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from lockgate.agent.model import ModelRequest, UserMessage
 from lockgate.agent.models.named import PROVIDERS, NamedModel, look_up
-from lockgate.agent.models.providers.making import is_known, library_model
+from lockgate.agent.models.providers.making import is_known, library_model, make_model
+from lockgate.agent.models.tuning import Tuning
 from lockgate.errors import ConfigError
+from lockgate.testing.provider_server import ProviderServer
 
 ENVIRON = {key: "k" for access in PROVIDERS.values() for key in access.keys} | {
     "OLLAMA_BASE_URL": "http://localhost/v1",
@@ -66,3 +69,31 @@ def test_what_the_library_says_is_left_aside() -> None:
         library_model(NamedModel("azure:m", "azure", "m"))
     assert caught.value.__cause__ is None
     assert "Pydantic" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "bound", "sent"),
+    [
+        (Tuning(thinking="low"), None, {"max_tokens": 64_000, "thinking": 2048}),
+        (
+            Tuning(max_tokens=30_000, thinking=True),
+            None,
+            {"max_tokens": 30_000, "thinking": 10_000},
+        ),
+        (Tuning(max_tokens=30_000, thinking=True), 500, {"max_tokens": 500, "thinking": None}),
+        (Tuning(max_tokens=400), 500, {"max_tokens": 400, "thinking": None}),
+        (Tuning(), 3, {"max_tokens": 16, "thinking": None}),
+    ],
+)
+async def test_a_model_writes_as_it_is_told(
+    tuning: Tuning, bound: int | None, sent: dict[str, int | None]
+) -> None:
+    """The nearest of two bounds counts, and what is too near leaves no room to think."""
+    async with ProviderServer() as server:
+        named = look_up("anthropic:claude-haiku-4-5", server.environ, is_known)
+        model = make_model(named, tuning=tuning)
+        await model.reply(ModelRequest([UserMessage("go")], max_tokens=bound))
+        await model.close()
+        body = server.heard[0].body
+    assert body["max_tokens"] == sent["max_tokens"]
+    assert body.get("thinking", {}).get("budget_tokens") == sent["thinking"]
