@@ -88,9 +88,12 @@ def _rules(
             if sooner is not None:
                 yield sooner
             continue
-        if meaning not in new:
+        again = new.get(meaning)
+        if again is None:
             loosens.append(f"{_named(rule)} was taken out")
-        yield rule
+            yield rule
+        else:  # as it was read first, where a path may have meant something else
+            yield replace(rule, source=again.source, reason=again.reason)
     for meaning, rule in new.items():
         if meaning in old:
             continue
@@ -143,7 +146,7 @@ def _hooks(
         elif again.denies_on_error and not hook.denies_on_error:
             taken.append(f"{what} says onError: deny")
             hook = replace(hook, denies_on_error=True)
-        yield hook
+        yield hook if again is None else replace(hook, source=again.source)
     for key, hook in new.items():
         if key in old:
             continue
