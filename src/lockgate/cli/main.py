@@ -69,6 +69,12 @@ def _sessions() -> click.Command:
     return sessions_group
 
 
+def _skills() -> click.Command:
+    from lockgate.cli.skills import skills_group
+
+    return skills_group
+
+
 def _grants() -> click.Command:
     from lockgate.cli.grants import grants_group
 
@@ -120,6 +126,7 @@ def _config() -> click.Command:
 _COMMANDS: Mapping[str, tuple[str, Callable[[], click.Command]]] = {
     "run": ("One turn of an agent, or a conversation.", _run),
     "sessions": ("Sessions that are kept: list, show, remove.", _sessions),
+    "skills": ("Skills that the configuration names: list them, show one.", _skills),
     "tools": ("Every tool: what it may do, and what would happen now.", _tools),
     "call": ("One governed call.", _call),
     "explain": ("What would happen to a call, and why. Runs nothing.", _explain),
