@@ -29,6 +29,7 @@ from lockgate.testing.steps import Sleep
 from lockgate.testing.tool import ScriptedTool
 from lockgate.testing.workbench import Workbench
 from lockgate.tools.context import InterruptToken, ToolContext
+from lockgate.tools.naming import server_tool_name
 from lockgate.tools.result import Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
 
@@ -41,17 +42,17 @@ that back, and says whether it has been called."""
 PATIENCE: Final = 20.0
 """Seconds that anything may take."""
 _SETTLING: Final = 2.0
-_READS: Final = {"readOnlyHint": True}
-_ADDS: Final = {"readOnlyHint": False, "destructiveHint": False}
+_READ: Final = server_tool_name("s", "read")
+_ADD: Final = server_tool_name("s", "add")
 _TURN: Final = (
     (
         "I look at everything, and put it in order.",
-        ("look", "put", "put", "wipe", "hold", "mcp__s__read", "mcp__s__add"),
+        ("look", "put", "put", "wipe", "hold", _READ, _ADD),
     ),
-    ("", ("mcp__s__add", "put", "hold")),
+    ("", (_ADD, "put", "hold")),
     ("All is in order.", ()),
 )
-_NEXT: Final = (("", ("look", "mcp__s__read")), ("Still is.", ()))
+_NEXT: Final = (("", ("look", _READ)), ("Still is.", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,5 +267,8 @@ def _watch(event: Event) -> None:
 
 
 _SERVER: Final = ScriptedServer(
-    tools=(tool("read", annotations=_READS), tool("add", annotations=_ADDS)),
+    tools=(
+        tool("read", annotations={"readOnlyHint": True}),
+        tool("add", annotations={"readOnlyHint": False, "destructiveHint": False}),
+    ),
 )
