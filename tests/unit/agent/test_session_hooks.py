@@ -17,6 +17,7 @@ from lockgate.hooks.registry import Hooks
 from lockgate.hooks.result import HookDecision, HookResult
 from lockgate.policy.ceiling import whole
 from lockgate.testing.hook import ScriptedHook
+from lockgate.testing.journal import MemoryJournal
 from lockgate.testing.model import FakeModel, asking
 from lockgate.testing.tool import ScriptedTool
 from lockgate.testing.workbench import Workbench
@@ -67,6 +68,17 @@ async def test_a_session_tells_its_hooks_everything_in_order(tmp_path: Path) -> 
     assert turn.ceiling is SideEffectLevel.MUTATING
     assert hook.told[4].details == {"status": "answered"}
     assert hook.told[4].attended
+
+
+async def test_a_session_that_goes_on_is_told_as_resumed(tmp_path: Path) -> None:
+    """The same event, with another source."""
+    hook, journal = ScriptedHook(), MemoryJournal()
+    async with Workbench(tmp_path, hooks=[hook.on(E.SESSION_START)]) as bench:
+        for _ in range(2):
+            async with bench.agent(FakeModel(), session_id="kept", journal=journal) as agent:
+                await agent.run("a")
+    assert [told.details["source"] for told in hook.told] == ["startup", "resume"]
+    assert {told.session_id for told in hook.told} == {"kept"}
 
 
 async def test_a_session_that_says_nothing_tells_nothing(tmp_path: Path) -> None:
