@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextvars import Context
 from typing import Any
 
 
@@ -42,7 +41,7 @@ class StepLoop(asyncio.SelectorEventLoop):
         return arm
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[..., object], *args: Any, context: Any = None
     ) -> asyncio.Handle:
         """As every loop, but counted."""
         return super().call_soon(self._counted, callback, args, context=context)
