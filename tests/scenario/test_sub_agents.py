@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 import lockgate
 from lockgate.agent.events import ChildEvent, Event
 from lockgate.agent.subagents.definition import AgentDefinition
+from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings
 from lockgate.testing.model import asking
 from lockgate.testing.office import PromptedModel, calling, task
@@ -174,6 +177,10 @@ SLOW = ScriptedServer(
     rules=(When("tools/call", tool="slow"),),
 )
 LOOKER = AgentDefinition("looker", "Looks.", "You look.")
+COMMIT = (
+    *("-c", "user.name=A", "-c", "user.email=a@example.com"),
+    *("commit", "-q", "--allow-empty", "-m", "first light"),
+)
 
 
 def a_config(directory: Path) -> lockgate.Config:
@@ -251,3 +258,49 @@ async def test_a_childs_questions_and_calls_are_told_to_the_parents_watcher(tmp_
         "CallFinished",
         "TurnFinished",
     }
+
+
+def servers_below(pid: int) -> set[int]:
+    """The child processes of a process."""
+    found: set[int] = set()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdecimal():
+            try:
+                with open(f"/proc/{entry.name}/stat", encoding="utf-8") as file:  # noqa: PTH123 - many, and at once
+                    parent = file.read().rpartition(")")[2].split()[1]
+            except OSError:
+                continue
+            if int(parent) == pid:
+                found.add(int(entry.name))
+    return found
+
+
+@pytest.mark.req("B-04")
+async def test_children_use_the_servers_that_are_there(tmp_path: Path) -> None:
+    """A real server, three children at once and one below: one process, from the start to the
+    last call, and none after."""
+    repository = str(tmp_path / "repository")
+    for words in (("init", "-q", repository), ("-C", repository, *COMMIT)):
+        subprocess.run(("git", *words), check=True, timeout=20)  # noqa: ASYNC221 - before anything runs
+    end = StdioEndpoint(str(Path(sys.executable).with_name("mcp-server-git")))
+    trusted = AnnotationTrust.TRUST
+    settings = ServerSettings("git", end, annotation_trust=trusted, request_timeout=30)
+    log = calling(("mcp__git__git_log", {"repo_path": repository}))
+    each = [("Task", {"agent": "looker", "prompt": prompt}) for prompt in ("a", "b", "c")]
+    model = PromptedModel(
+        {"go": [calling(*each)], "a": [log], "b": [log], "c": [task("looker", "d")], "d": [log]}
+    )
+    before, seen = servers_below(os.getpid()), list[set[int]]()
+
+    def look(event: Event) -> None:
+        seen.append(servers_below(os.getpid()) - before)
+
+    config = lockgate.Config(servers=(settings,), state_dir=tmp_path / "state")
+    async with lockgate.open(config, agents=[LOOKER], attended=False) as gate:
+        result = await gate.agent(model=model).run("go", sink=look)
+    assert result.answered
+    logs = [str(model.seen(prompt)[1].transcript[-1]) for prompt in ("a", "b", "d")]
+    assert all("first light" in told for told in logs)
+    assert len(seen) > 20
+    assert {len(processes) for processes in seen} == {1}
+    assert servers_below(os.getpid()) == before
