@@ -15,7 +15,7 @@ class Decision(enum.IntEnum):
     DENY = 2
 
 
-class Reason(msgspec.Struct, frozen=True, gc=False):
+class Reason(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Why: a code for programs, a sentence for people, and where the rule behind it stands."""
 
     code: str

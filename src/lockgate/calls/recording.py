@@ -10,7 +10,7 @@ import msgspec
 
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Ask, Run
-from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord, ReasonRecord
+from lockgate.calls.records import DecisionRecord, Ledger, OutcomeRecord
 from lockgate.calls.redaction import redacted
 from lockgate.calls.refusals import MAX_NAME, Refuse, unrecorded
 from lockgate.decision import Reason
@@ -47,9 +47,32 @@ class Recorder:
     def running(self, call: Call, digest: str, run: Run, notes: tuple[Reason, ...] = ()) -> None:
         """The call is about to be made; `notes` tell what hooks did. Raises as the ledger does."""
         reasons = run.reasons + notes if notes else run.reasons
-        self._ledger.decision(
-            self._decision("run", call, digest, run.registered, reasons, answer=run.answer)
-        )
+        registered, execution, answer = run.registered, call.execution, run.answer
+        origin = registered.definition.origin
+        if answer is not None or self._content or execution.agent is not None:
+            record = self._decision("run", call, digest, registered, reasons, answer=answer)
+        else:
+            # What nearly every call is, without the steps that leave out most of it.
+            record = DecisionRecord(
+                call.id,
+                self._time(),
+                execution.entry,
+                execution.id,
+                call.name,
+                "run",
+                reasons,
+                digest,
+                execution.session_id,
+                execution.principal,
+                call.parent_call,
+                origin.server,
+                origin.fingerprint.digest,
+                registered.side_effect_level._value_,
+                registered.is_destructive,
+                registered.is_idempotent,
+                origin.ruling,
+            )
+        self._ledger.decision(record)
 
     def refused(
         self, call: Call, digest: str, refuse: Refuse, notes: tuple[Reason, ...] = ()
@@ -89,18 +112,19 @@ class Recorder:
 
         If the ledger fails, the call reads as outcome unknown later, which is the safe way round.
         """
-        kind = None if result is None or result.kind is None else result.kind.value
+        kind = None if result is None else result.kind
+        # By position: names cost as much again for that many, and every call pays it.
         record = OutcomeRecord(
-            call=call.id,
-            time=self._time(),
-            is_error=result is None or result.is_error,
-            fate=fate.value,
-            duration=duration,
-            attempts=attempts,
-            kind=kind,
-            reason="cancelled" if result is None else result.reason,
-            execution=call.execution.id,
-            hooks=tuple([_told(reason) for reason in hooks]) if hooks else msgspec.UNSET,
+            call.id,
+            self._time(),
+            result is None or result.is_error,
+            fate._value_,
+            duration,
+            attempts,
+            None if kind is None else kind.value,
+            "cancelled" if result is None else result.reason,
+            call.execution.id,
+            hooks or msgspec.UNSET,
         )
         try:
             self._ledger.outcome(record)
@@ -136,7 +160,7 @@ class Recorder:
             origin = registered.definition.origin
             server, ruling = origin.server, origin.ruling
             fingerprint = origin.fingerprint.digest
-            level = registered.side_effect_level.value
+            level = registered.side_effect_level._value_
             destructive, idempotent = registered.is_destructive, registered.is_idempotent
         # By position: names cost as much again for that many, and every call pays it.
         return DecisionRecord(
@@ -146,7 +170,7 @@ class Recorder:
             execution.id,
             call.name if registered is not None else call.name[:MAX_NAME],
             decision,
-            tuple([ReasonRecord(r.code, r.text, r.source) for r in reasons]),
+            reasons,
             digest,
             execution.session_id,
             execution.principal,
@@ -166,7 +190,3 @@ class Recorder:
             redacted(dict(call.arguments)) if self._content else msgspec.UNSET,
             msgspec.UNSET if execution.agent is None else execution.agent,
         )
-
-
-def _told(reason: Reason) -> ReasonRecord:
-    return ReasonRecord(reason.code, reason.text, reason.source)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
+from lockgate.decision import Reason
 
-class ReasonRecord(msgspec.Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """A `decision.Reason` in a record."""
-
-    code: str
-    text: str
-    source: str | None = None
+ReasonRecord: TypeAlias = Reason
+"""A reason is written down as it is."""
 
 
 class DecisionRecord(
-    msgspec.Struct, frozen=True, gc=False, rename="camel", tag_field="record", tag="decision"
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename="camel",
+    tag_field="record",
+    tag="decision",
+    omit_defaults=True,
 ):
     """What was decided about one call, and why. Holds no argument values unless the operator has
-    turned that on."""
+    turned that on. What is None is not written."""
 
     call: str
     time: float
@@ -61,9 +64,15 @@ class DecisionRecord(
 
 
 class OutcomeRecord(
-    msgspec.Struct, frozen=True, gc=False, rename="camel", tag_field="record", tag="outcome"
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    rename="camel",
+    tag_field="record",
+    tag="outcome",
+    omit_defaults=True,
 ):
-    """What came of a call whose decision was `run`."""
+    """What came of a call whose decision was `run`. What is None is not written."""
 
     call: str
     time: float

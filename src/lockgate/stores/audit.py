@@ -26,7 +26,7 @@ from lockgate.calls.records import AskedRecord, DecisionRecord, OutcomeRecord
 from lockgate.errors import LocalError
 from lockgate.showing import visible
 from lockgate.stores.chain import Chain, Sealer
-from lockgate.stores.heads import Heads, Write, whole_write
+from lockgate.stores.heads import Heads, Write, take_back, whole_write
 from lockgate.stores.segments import (
     VERSION,
     Predecessor,
@@ -41,6 +41,7 @@ KEY_BYTES: Final = 32
 DAY: Final = 86_400.0
 
 _ENCODER: Final = msgspec.json.Encoder()
+_encode_into: Final = _ENCODER.encode_into
 _log: Final = logging.getLogger("lockgate.stores")
 
 
@@ -83,6 +84,7 @@ class AuditLog:
         self._time = time
         self._new_id = new_id
         self._keeping = keeping or Keeping()
+        self._max_bytes = self._keeping.max_bytes
         self._writer = write
         self._chain = Chain(self._sealer)
         self._name: SegmentName | None = None
@@ -99,16 +101,6 @@ class AuditLog:
         """The segment that is written; None before the first record."""
         return None if self._name is None else self._directory / self._name.file
 
-    def decision(self, record: DecisionRecord) -> None:
-        self._append(record)
-
-    def outcome(self, record: OutcomeRecord) -> None:
-        self._append(record)
-
-    def asked(self, record: AskedRecord) -> None:
-        """See `calls.records.Questions`."""
-        self._append(record)
-
     def close(self) -> None:
         """Close the segment, note where it ended, and delete what was kept long enough.
 
@@ -120,9 +112,10 @@ class AuditLog:
             self._remove_old(self._time())
 
     def _append(self, record: AskedRecord | DecisionRecord | OutcomeRecord) -> None:
+        """Write one record. See `calls.records.Ledger` and `calls.records.Questions`."""
         line = self._line
         try:
-            _ENCODER.encode_into(record, line)
+            _encode_into(record, line)
         except UnicodeEncodeError:
             # Text that is no Unicode (half a surrogate pair) is kept as an escape: a call that
             # could not be written down would leave no trace.
@@ -130,18 +123,24 @@ class AuditLog:
         descriptor = self._descriptor
         if descriptor is None or self._spoiled:
             descriptor = self._begin()
-        elif self._size >= self._keeping.max_bytes or self._time() >= self._until:
+        elif self._size >= self._max_bytes or self._time() >= self._until:
             descriptor = self._next(descriptor)
-        mac = self._chain.seal_in(line)
+        chain = self._chain
+        mac, size = chain.seal_in(line), len(line)
         try:
-            whole_write(descriptor, bytes(line), self._writer)
+            written = self._writer(descriptor, line)
+            if written != size:
+                take_back(descriptor, written, size)
         except OSError:
             # Half a line that could not be taken back: nothing may follow it in that file.
             self._spoiled = True
             self._spoiled = os.fstat(descriptor).st_size != self._size
             raise
-        self._chain.take(mac)
-        self._size += len(line)
+        chain.take(mac)
+        self._size += size
+
+    # The same for each kind: a method in between is paid twice by every call.
+    decision = outcome = asked = _append
 
     def _next(self, descriptor: int) -> int:
         """Go on in another segment; in this one if there is no place for another."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NoReturn, TypeAlias
 
 import msgspec
 
@@ -43,7 +43,7 @@ class Listed(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     key: str = ""
 
 
-Write: TypeAlias = Callable[[int, bytes], int]
+Write: TypeAlias = Callable[[int, bytes | bytearray], int]
 """`os.write`, or a stand-in that fails as a disk does."""
 
 _DECODER: Final = msgspec.json.Decoder(Listed)
@@ -119,10 +119,14 @@ class Heads:
 def whole_write(descriptor: int, data: bytes, write: Write = os.write) -> None:
     """Append all of `data`, or nothing of it and raise OSError: half a line is taken back."""
     written = write(descriptor, data)
-    if written == len(data):
-        return
+    if written != len(data):
+        take_back(descriptor, written, len(data))
+
+
+def take_back(descriptor: int, written: int, size: int) -> NoReturn:
+    """Take back what was `written` of a record of `size` bytes, and raise OSError."""
     os.ftruncate(descriptor, os.fstat(descriptor).st_size - written)
-    raise OSError(f"only {written} of {len(data)} bytes of a record were written")
+    raise OSError(f"only {written} of {size} bytes of a record were written")
 
 
 def read_list(directory: Path, look: Callable[[], None]) -> bytes | None:

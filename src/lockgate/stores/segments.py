@@ -20,7 +20,8 @@ import msgspec
 from lockgate.stores.chain import Head
 
 SUFFIX: Final = ".jsonl"
-VERSION: Final = 1
+VERSION: Final = 2
+"""1 was chained with HMAC-SHA256 and held what is null."""
 _NAME: Final = re.compile(r"(\d{8})-(\d+-[A-Za-z0-9_-]+)(?:\.(\d+))?\.jsonl")
 
 

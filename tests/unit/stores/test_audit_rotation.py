@@ -27,7 +27,7 @@ def test_a_full_segment_gives_way(
     tmp_path: Path, audit_log: MakeLog, audit_key: bytes, decided: Decided, ended: Ended
 ) -> None:
     """At `max_bytes` the next record begins another segment, and a call pairs across the two."""
-    log = audit_log(tmp_path, keeping=Keeping(max_bytes=900))
+    log = audit_log(tmp_path, keeping=Keeping(max_bytes=600))
     log.decision(decided("c1"))
     log.decision(decided("c2"))
     log.outcome(ended("c1"))
