@@ -1,0 +1,82 @@
+"""Whatever was said, a provider would accept what it is sent of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic_ai.messages import (
+    ModelMessagesTypeAdapter,
+    ModelResponse,
+    ToolCallPart,
+    ToolReturnPart,
+)
+from pydantic_ai.messages import ModelRequest as RequestMessage
+
+from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall, UserMessage
+from lockgate.agent.models.providers.sent import Reads, messages
+from lockgate.agent.transcript import settle
+from lockgate.content import Audio, Content, EmbeddedResource, Image, Text
+from lockgate.tools.result import ErrorKind, ToolResult
+
+_TEXT = st.text(max_size=8)
+_FILE = st.one_of(
+    st.builds(Image, st.sampled_from(["AAAA", "A", ""]), st.sampled_from(["image/png", "x/y"])),
+    st.builds(Audio, st.just("AAAA"), st.sampled_from(["audio/wav", "audio/ogg"])),
+    st.builds(EmbeddedResource, _TEXT, st.none() | _TEXT, st.none() | st.just("AAAA")),
+)
+_BLOCK = st.one_of(st.builds(Text, _TEXT), _FILE)
+
+
+def _result(blocks: list[Content], failed: bool) -> ToolResult:
+    if failed:
+        return ToolResult.error(ErrorKind.TOOL_ERROR, "", content=blocks)
+    return ToolResult(tuple(blocks))
+
+
+_RESULT = st.builds(_result, st.lists(_BLOCK, max_size=3), st.booleans())
+
+
+@st.composite
+def transcripts(draw: st.DrawFn) -> list[Message]:
+    """Turns as the loop leaves them, some of which ended early."""
+    made: list[Message] = []
+    for turn in range(draw(st.integers(1, 3))):
+        made.append(UserMessage(draw(_TEXT)))
+        replies = draw(st.integers(0, 3))
+        for number in range(replies):
+            # Only the last reply of a turn may want nothing.
+            fewest = 0 if number == replies - 1 else 1
+            ids = [f"{turn}-{number}-{at}" for at in range(draw(st.integers(fewest, 2)))]
+            calls = tuple(ToolCall(each, "look", {"at": draw(_TEXT)}) for each in ids)
+            made.append(ModelReply(draw(_TEXT), calls))
+            made += [ToolAnswer(each, "look", draw(_RESULT)) for each in ids]
+    if draw(st.booleans()):
+        made.append(UserMessage("go", tuple(draw(st.lists(_FILE, max_size=2)))))
+    settle(made)
+    return made
+
+
+@given(transcripts(), st.booleans(), st.booleans(), st.booleans())
+def test_turns_alternate_and_calls_are_answered_at_once(
+    transcript: list[Message], images: bool, audio: bool, documents: bool
+) -> None:
+    """Each call has its one answer in the very next message, in order, before anything else; no
+    reply is empty; and what is sent is JSON."""
+    sent = messages(transcript, Reads(images, audio, documents), "a:b")
+    assert isinstance(sent[0], RequestMessage)
+    assert all(type(one) is not type(other) for one, other in pairwise(sent))
+    for at, message in enumerate(sent):
+        if not isinstance(message, ModelResponse):
+            continue
+        assert message.parts
+        wanted = [part.tool_call_id for part in message.parts if isinstance(part, ToolCallPart)]
+        following = sent[at + 1] if at + 1 < len(sent) else RequestMessage([])
+        answers = [
+            part.tool_call_id if isinstance(part, ToolReturnPart) else None
+            for part in following.parts
+        ]
+        assert answers[: len(wanted)] == wanted
+        assert not any(answers[len(wanted) :])
+    assert ModelMessagesTypeAdapter.dump_json(sent)
