@@ -125,10 +125,23 @@ def test_nothing_is_written_down_where_nothing_is_to_be(project: Project) -> Non
     project.sections["sessions"] = {"keep": "never"}
     assert project.run("run", "a-word-of-mine").returncode == 0
     assert kept(project) == []
-    done = project.run("run", "--resume")
-    assert "sessions.keep says never" in done.stderr
+    for words in (("--resume",), ("--resume", "abcdef")):
+        assert project.run("run", *words).returncode == 2
     for file in project.state.rglob("*"):
         assert file.is_dir() or b"a-word-of-mine" not in file.read_bytes()
+
+
+def test_a_session_does_not_go_on_where_nothing_is_to_be_written(project: Project) -> None:
+    """One of before the key said so stays as it was, and the error names the key."""
+    script(project, {"text": "first"})
+    project.run("run", "one")
+    [session] = kept(project)
+    project.sections["sessions"] = {"keep": "never"}
+    for words in (("--resume",), ("--resume", session["session"])):
+        done = project.run("run", *words, "a-word-of-mine")
+        assert done.returncode == 2
+        assert "sessions.keep says never" in done.stderr
+    assert kept(project)[0]["messages"] == 2
 
 
 def test_sessions_are_removed(project: Project) -> None:

@@ -84,7 +84,7 @@ class SessionKeeper:
     """Keeps the sessions of one gate, bound to its project, its configuration and its name."""
 
     def __init__(self, store: SqliteSessions, about: SessionAbout, *, keeps: bool) -> None:
-        """With `keeps` off, sessions are gone on with that are there, and no new one is kept."""
+        """With `keeps` off nothing is written down, so no session is gone on with either."""
         self._store = store
         self._about = about
         self._keeps = keeps
@@ -99,6 +99,7 @@ class SessionKeeper:
 
     def reopen(self, session: str) -> SessionJournal:
         """The journal of a kept session. Raises `SessionGone` if it can not be gone on with."""
+        self._check()
         return self._store.reopen(session, self._about)
 
     def last(self) -> str:
@@ -106,12 +107,16 @@ class SessionKeeper:
 
         Raises `SessionGone` if there is none.
         """
-        here = self._about.place()
-        for kept in self._store.kept():
-            if kept.about.place() == here:
-                return kept.id
-        why = "" if self._keeps else ": sessions.keep says never"
-        raise SessionGone(f"no session of this project is kept{why}")
+        self._check()
+        if (last := self._store.last(self._about)) is None:
+            raise SessionGone("no session of this project is kept")
+        return last
+
+    def _check(self) -> None:
+        if not self._keeps:
+            raise SessionGone(
+                "sessions.keep says never: going on with a session would write down what is said"
+            )
 
     def answered(self, ticket: str, result: ToolResult | Suspended) -> None:
         """A call that waited under `ticket` was answered: its session is to be told.

@@ -99,24 +99,42 @@ class SqliteSessions:
     def kept(self) -> tuple[KeptSession, ...]:
         """All of them, the one that was used last first. Raises `StateError` if one can not be
         read."""
+        return self._kept(None)
+
+    def _kept(self, session: str | None) -> tuple[KeptSession, ...]:
+        """The one of that id; with None all."""
         rows = self._state.rows(
             "SELECT id, about, created, used, size,"
             " (SELECT count(*) FROM messages WHERE session = id),"
             " (SELECT body FROM messages WHERE session = id AND place = 0)"
-            " FROM sessions ORDER BY used DESC, created DESC, id"
+            " FROM sessions WHERE ?1 IS NULL OR id = ?1 ORDER BY used DESC, created DESC, id",
+            session,
         )
         return tuple(KeptSession(row[0], self._about(row[1]), *row[2:]) for row in rows)
 
+    def last(self, about: SessionAbout) -> str | None:
+        """The id of the one that was used last of those made where `about` says; None: there is
+        none."""
+        rows = self._state.rows(
+            "SELECT id, about FROM sessions ORDER BY used DESC, created DESC, id"
+        )
+        here = about.place()
+        return next((id for id, body in rows if self._about(body).place() == here), None)
+
+    def ids(self) -> tuple[str, ...]:
+        """The id of each, also of one that can not be read."""
+        return tuple(row[0] for row in self._state.rows("SELECT id FROM sessions"))
+
     def find(self, beginning: str) -> KeptSession:
         """The one whose id begins so. Raises `SessionGone` if there is none, or more than one."""
-        found = [one for one in self.kept() if one.id.startswith(beginning)]
-        exact = [one for one in found if one.id == beginning]
+        found = [id for id in self.ids() if id.startswith(beginning)]
+        exact = [id for id in found if id == beginning]
         if len(beginning) < SHORTEST and not exact:
             raise SessionGone(f"give at least {SHORTEST} characters of a session's id")
         if len(exact or found) != 1:
             many = "more than one session begins" if found else "there is no session that begins"
             raise SessionGone(f"{many} with {quoted(beginning)}; see: lockgate sessions list")
-        return (exact or found)[0]
+        return self._kept((exact or found)[0])[0]
 
     def messages(self, session: str) -> tuple[bytes, ...]:
         """What was said in it. Raises `SessionGone`, and `StateError` for a later format."""
@@ -207,10 +225,6 @@ class SqliteSessions:
         finally:
             lock.free()
         return True
-
-    def ids(self) -> tuple[str, ...]:
-        """The id of each, also of one that can not be read."""
-        return tuple(row[0] for row in self._state.rows("SELECT id FROM sessions"))
 
     def _make_room(self) -> None:
         """Remove what is beyond the bounds, now that one more begins."""

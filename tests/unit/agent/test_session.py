@@ -22,6 +22,7 @@ from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.journal import MemoryJournal
 from lockgate.testing.model import FakeModel, asking
 from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.turns import turns
 from lockgate.testing.workbench import Workbench
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind, ToolResult
@@ -311,6 +312,22 @@ async def test_closing_one_session_leaves_the_others(tmp_path: Path) -> None:
         assert [scope.session_id for scope in bench.runtime.sessions] == [two.session_id]
         held.release()
         assert (await turn).answered
+
+
+async def test_sessions_share_the_lanes_of_their_runtime(tmp_path: Path) -> None:
+    """A tool that is not to run beside itself does not, whichever session asks for it; what was
+    answered for one session counts in it alone."""
+    yes = ScriptedApprover.always(True, scope=Scope.SESSION)
+    tool = ScriptedTool("add", destructive=False, hold=True)
+    async with Workbench(tmp_path, [tool], approvers=[yes]) as bench:
+        agents = [bench.agent(FakeModel([asking("add")])) for _ in range(2)]
+        both = [asyncio.create_task(agent.run("go")) for agent in agents]
+        await tool.started.wait()
+        await turns(50)
+        assert len(tool.runs) == 1
+        tool.release()
+        assert [(await turn).answered for turn in both] == [True, True]
+    assert len(tool.runs) == len(yes.questions) == 2
 
 
 async def test_sessions_that_nobody_holds_do_not_pile_up(tmp_path: Path) -> None:

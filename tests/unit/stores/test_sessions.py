@@ -102,7 +102,7 @@ def test_a_holder_that_dies_holds_nothing(tmp_path: Path) -> None:
     program = (
         "import sys, os, signal; from pathlib import Path;"
         "from lockgate.stores.session_lock import lock_session;"
-        "assert lock_session(Path(sys.argv[1]), 's'); print('held', flush=True);"
+        "lock = lock_session(Path(sys.argv[1]), 's'); print('held', flush=True);"
         "sys.stdin.read()"
     )
     holder = subprocess.Popen(
@@ -278,10 +278,14 @@ def test_a_session_that_can_not_be_read_can_be_removed(
     """It is told of without its content."""
     with state.writing() as connection:
         connection.execute(
-            "INSERT INTO sessions VALUES ('a', ?, 1, 0, 0, 0, NULL)", (json.dumps("secret"),)
+            "INSERT INTO sessions VALUES ('a', ?, 1, 0, 2e9, 0, NULL)", (json.dumps("secret"),)
         )
     with pytest.raises(StateError, match="can not be read") as raised:
         sessions().kept()
     assert "secret" not in str(raised.value)
-    assert sessions().remove(sessions().ids()) == {"a"}
+    journal = sessions().begin("b" * 32, HERE)
+    journal.write([b"1"])
+    journal.close()
+    assert sessions().find("bbbbbb").messages == 1
+    assert sessions().remove(sessions().ids()) == {"a", "b" * 32}
     assert sessions().kept() == ()
