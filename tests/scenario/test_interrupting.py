@@ -38,7 +38,7 @@ async def everywhere(directory: Path, end: End) -> tuple[int, list[str]]:
 
 
 @pytest.mark.parametrize("end", ["interrupt", "cancel"])
-@pytest.mark.req("S0-15", "S3-06")
+@pytest.mark.req("B-02")
 def test_a_turn_can_be_ended_at_every_await(tmp_path: Path, end: End) -> None:
     """A reply that streams, calls that run together and in lanes, a question, a call that can not
     be broken off, a server: after each moment a provider takes the transcript, nothing runs,

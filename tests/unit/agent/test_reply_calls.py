@@ -95,7 +95,7 @@ async def test_a_call_that_can_not_be_broken_off_is_waited_for_and_named(tmp_pat
     ]
 
 
-@pytest.mark.req("S3-06")
+@pytest.mark.req("B-03")
 async def test_a_cancelled_turn_says_of_each_call_what_is_known(tmp_path: Path) -> None:
     """What was done, what may have been, what only read, and what never began."""
     done = ScriptedTool("done", level=READ_ONLY, concurrent=True)
