@@ -245,6 +245,20 @@ async def test_a_refusal_of_its_call_by_policy_is_not_soft(
     assert (servers.work.called, servers.guard.called) == ((), ())
 
 
+@pytest.mark.req("S3-13")
+@pytest.mark.parametrize("denies", [False, True], ids=["allow", "deny"])
+async def test_what_failed_softly_fails_softly_again(project: Project, denies: bool) -> None:
+    """A tool that may change things is not called again while nobody knows what became of it
+    (B-03); that is a failure of the hook, and no refusal."""
+    servers = Servers(project, When("tools/call", tool="check"))
+    handler = check(timeout="500ms", onError="deny" if denies else "allow")
+    project.sections = {"hooks": hooks("pre_tool", handler)}
+    async with opened(project) as gate:
+        for _ in range(2):
+            assert (await called(gate)).kind is (ErrorKind.DENIED if denies else None)
+    assert servers.guard.called == ("check",)
+
+
 async def test_all_three_types_about_one_call(project: Project) -> None:
     """A program, an endpoint and a tool hear of the same call; the strictest word counts."""
     servers = Servers(project, says(decision="allow"))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockgate.agent.runtime import drawn
 from lockgate.app.own_hooks import own_hooks
 from lockgate.bridges.hook_caller import HookCaller
 from lockgate.calls.batch import Invoke
-from lockgate.hooks.declared.command import CommandHook
-from lockgate.hooks.declared.mcp_tool import Caller, ToolHook
 from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook, HttpHandler, ToolHandler
 from lockgate.hooks.hook import Hook, HookFunction
 from lockgate.process.environment import child_environment
@@ -19,6 +18,9 @@ from lockgate.process.program import Program
 from lockgate.settings.config import Config
 from lockgate.tools.context import Environment
 from lockgate.tools.registry import Snapshot
+
+if TYPE_CHECKING:
+    from lockgate.hooks.declared.mcp_tool import Caller
 
 
 class HookMaker:
@@ -146,15 +148,19 @@ def _function(
     caller: Caller,
 ) -> HookFunction:
     handler, source = hook.handler, hook.source or ""
+    # Each late: a gate without such a hook needs no program, no HTTP library.
     match handler:
         case CommandHandler():
+            from lockgate.hooks.declared.command import CommandHook
+
             return CommandHook(_program(hook.name, handler, environ, cwd))
         case HttpHandler():
-            # Late: it brings the HTTP library along.
             from lockgate.hooks.declared.http import HttpHook
 
             return HttpHook(handler, env, timeout=hook.timeout)
         case ToolHandler():
+            from lockgate.hooks.declared.mcp_tool import ToolHook
+
             return ToolHook(
                 handler, env, caller, name=hook.name, timeout=hook.timeout, source=source
             )

@@ -21,8 +21,11 @@ from lockgate.hooks.failure import HookFailure
 from lockgate.hooks.result import HookDecision, HookResult
 from lockgate.tools.result import REFUSALS, ErrorKind, ToolResult
 
-REFUSED: Final = REFUSALS | {ErrorKind.TOOL_CHANGED}
-"""Results that mean: policy has refused the hook's own call. That is no failure of the hook."""
+REFUSED: Final = (REFUSALS | {ErrorKind.TOOL_CHANGED}) - {ErrorKind.NOT_APPROVED}
+"""Results that mean: policy has refused the hook's own call. That is no failure of the hook.
+
+NOT_APPROVED is not among them: the declaration answers whatever could be asked, but for what nobody
+could know, such as the open outcome of an earlier run. That one had failed, and so has this one."""
 
 
 class Caller(Protocol):
