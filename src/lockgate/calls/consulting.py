@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken, take
+from lockgate.calls.asking import MAX_NOTE
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Ask
 from lockgate.calls.declared import HOOK
@@ -112,7 +113,7 @@ class Consulting:
             return None
         details = {"reasons": [reason.text for reason in ask.reasons]}
         merged = await self._hooks.fire(_told(event, call, details=details), hooks)
-        return Answer(False, HOOK, note=merged.why) if merged.denied else None
+        return Answer(False, HOOK, note=merged.why[:MAX_NOTE]) if merged.denied else None
 
     async def on_refusal(self, call: Call, refuse: Refuse) -> None:
         """Tell hooks that a rule, a hook or an answer refused a call; nothing they say counts."""
