@@ -42,7 +42,7 @@ async def _by_sub_agent(gate: lockgate.Gate) -> None:
 async def _by_skill(gate: lockgate.Gate) -> None:
     wants = ModelReply(calls=(ToolCall("1", "Skill", {"skill": "dropping"}),))
     drops = ModelReply(calls=(ToolCall("2", DROP, {}),))
-    model = ScriptedModel([wants, drops, ModelReply("said no"), ModelReply("done")])
+    model = FakeModel([wants, drops, ModelReply("said no"), ModelReply("done")])
     await gate.agent(model=model).run("go")
 
 
