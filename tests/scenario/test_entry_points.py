@@ -10,8 +10,8 @@ import pytest
 import lockgate
 from lockgate.agent.model import ModelReply, ToolCall
 from lockgate.agent.models.scripted import ScriptedModel
-from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.agent.skills.definition import SkillContext, SkillDefinition
+from lockgate.agent.subagents.definition import AgentDefinition
 from lockgate.app.entries import Entry
 from lockgate.mcp.host.settings import ServerSettings
 from lockgate.testing.approver import ScriptedApprover
