@@ -60,7 +60,7 @@ def main() -> int:
     scratch = Path(tempfile.mkdtemp(prefix="lockgate-quickstart-")).resolve()
     try:
         if options.model:
-            check_model(options.model, os.environ)  # before anything is started
+            check_model(options.model, os.environ, thoroughly=True)  # before anything is started
         _prepare(scratch)
         return asyncio.run(_show(scratch, options))
     except lockgate.LockgateError as error:

@@ -30,6 +30,7 @@ from lockgate.testing.openai_responses_wire import ENCRYPTED
 from lockgate.testing.project import Project
 from lockgate.testing.provider_server import KEY, ProviderServer
 from lockgate.testing.provider_steps import Held, Said, SaidCall, failed
+from lockgate.testing.script import ScriptedServer
 from lockgate.tools.context import InterruptToken
 from lockgate.tools.result import ToolResult
 
@@ -215,10 +216,17 @@ async def _interrupt(server: ProviderServer, token: InterruptToken) -> None:
 
 def test_a_run_without_a_key_says_what_to_set(project: Project) -> None:
     """Exit code 2, and nothing is started or asked."""
-    for provider, key in (("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")):
-        done = project.run("run", "--model", f"{provider}:m", "hello", named=False)
+    ledger = project.add("s", ScriptedServer())
+    for provider, key in (
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        ("azure", "AZURE_OPENAI_ENDPOINT"),
+    ):
+        done = project.run("run", "--model", f"{provider}:m", "hello")
         assert done.returncode == 2
-        assert f"set the environment variable {key}" in done.stderr
+        assert "set " in done.stderr
+        assert key in done.stderr
+    assert ledger.entries("start") == ()
 
 
 async def test_a_run_on_the_command_line(project: Project, server: ProviderServer) -> None:

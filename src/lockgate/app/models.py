@@ -45,15 +45,23 @@ def late_model(name: str, environ: Mapping[str, str], models: Callable[[str], Mo
     return models(name) if read_name(name)[0] == SCRIPTED else LateModel(name, models)
 
 
-def check_model(name: str | None, environ: Mapping[str, str]) -> None:
-    """Raise what `chosen_model` would for `name`, and make no model: before anything starts."""
+def check_model(name: str | None, environ: Mapping[str, str], *, thoroughly: bool = False) -> None:
+    """Raise what `chosen_model` would for `name`, before anything starts.
+
+    What only the provider's own library knows is left aside, since loading it takes a second, but
+    for a look that is made `thoroughly`: by those who use the model at once.
+    """
     if name is None:
         raise _no_model()
     provider, rest = read_name(name)
     if provider == SCRIPTED:
         ScriptedModel.load(Path(rest))
-    else:
-        look_up(name, environ, _library())
+        return
+    named = look_up(name, environ, _library())
+    if thoroughly:
+        from lockgate.agent.models.providers.making import library_model  # loads a large library
+
+        library_model(named)
 
 
 def model_fault(name: str) -> ConfigError | None:

@@ -79,7 +79,8 @@ def run(
 
         def all_there(settings: Config) -> None:
             nonlocal session
-            check_model(model if model is not None else settings.agent.model, os.environ)
+            named = model if model is not None else settings.agent.model
+            check_model(named, os.environ, thoroughly=True)
             if wanted is not None:
                 session = resumable(settings, agent_id("main"), wanted, time.time)
 
