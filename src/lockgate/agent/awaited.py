@@ -31,7 +31,7 @@ def told_of(waiting: Sequence[Waiting], unanswered: Sequence[ToolCall]) -> Told:
     notices: list[str] = []
     for call in waiting:
         if call.call_id not in still:
-            if call.answered != "open":
+            if call.answered != "open" and call.ticket:
                 notices.append(_notice(call))
         elif (result := _result(call)) is not None:
             answers.append(ToolAnswer(call.call_id, call.tool, result))

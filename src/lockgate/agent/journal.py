@@ -32,7 +32,7 @@ class Journal(Protocol):
         ...
 
     def note_waiting(self, calls: Sequence[Waiting]) -> None:
-        """Keep that these calls wait under their tickets."""
+        """Keep that these calls wait under their tickets, or have the results they come with."""
         ...
 
     def waiting(self) -> tuple[Waiting, ...]:

@@ -22,7 +22,7 @@ from lockgate.agent.events import (
 from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import ToolAnswer, ToolCall
 from lockgate.agent.run import MadeCall
-from lockgate.agent.transcript import Said
+from lockgate.agent.transcript import Said, Transcript
 from lockgate.agent.turn import Turn
 from lockgate.calls.batch import run_batch
 from lockgate.calls.call import Call, Suspended
@@ -38,9 +38,10 @@ from lockgate.traits import SideEffectLevel
 class _Errand:
     """One call on its way, and what is known of it so far."""
 
-    __slots__ = ("call", "decision", "fate", "result", "seconds")
+    __slots__ = ("call", "decision", "fate", "result", "seconds", "wanted")
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, wanted: ToolCall, call: Call) -> None:
+        self.wanted = wanted
         self.call = call
         self.decision: DecisionRecord | None = None
         self.fate: str | None = None
@@ -82,7 +83,7 @@ class ReplyCalls:
 
         Cancelled, it writes down what is known of each.
         """
-        errands = [_Errand(self._call(each)) for each in wanted]
+        errands = [_Errand(each, self._call(each)) for each in wanted]
         self._errands = {errand.call.id: errand for errand in errands}
         self._interrupt.listen(self._interrupted)
         try:
@@ -104,7 +105,7 @@ class ReplyCalls:
 
     def skip(self, calls: Sequence[ToolCall], reason: str, why: str) -> None:
         """Answer calls that are not made at all."""
-        errands = [_Errand(self._call(each)) for each in calls]
+        errands = [_Errand(each, self._call(each)) for each in calls]
         for errand in errands:
             name = errand.call.name
             text = f"{name} was not run: {why}"
@@ -152,8 +153,16 @@ class ReplyCalls:
         began = clock()
         result = errand.result = await self._invoker.invoke(call, snapshot)
         errand.seconds = clock() - began
+        if len(self._errands) > 1 and isinstance(result, ToolResult):
+            self._keep(errand.wanted, result)
         self._emit(CallFinished(call.id, call.name, result, errand.seconds, errand.fate))
         return result
+
+    def _keep(self, wanted: ToolCall, result: ToolResult) -> None:
+        """Have a kept session know of a result before the other calls of the reply have theirs."""
+        if isinstance(self._transcript, Transcript):
+            (told,) = clip_batch([result], self._limits)
+            self._transcript.finished(ToolAnswer(wanted.id, wanted.name, told))
 
     def _interrupted(self) -> None:
         """Say which of the calls that run can not be broken off."""

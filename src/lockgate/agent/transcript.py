@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeAlias, overload
 
 from lockgate.agent.journal import Journal
-from lockgate.agent.message_json import encoded
+from lockgate.agent.message_json import encoded, encoded_result
 from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall
+from lockgate.calls.waiting import Waiting
 from lockgate.errors import LockgateError
 from lockgate.tools.result import ErrorKind, ToolResult
 
@@ -29,6 +31,8 @@ class Transcript(Sequence[Message]):
         self._said = list(said)
         self._journal = journal
         self._unwritten: list[bytes] = []
+        self._early: dict[str, Waiting] = {}
+        """Answers that were written down before their turn in the transcript came."""
 
     def append(self, message: Message) -> None:
         """Say `message`. Raises what the journal raises, and then it was not said, unless it is
@@ -36,6 +40,23 @@ class Transcript(Sequence[Message]):
         if self._journal is not None:
             self._write(message, self._journal)
         self._said.append(message)
+
+    def finished(self, answer: ToolAnswer) -> None:
+        """A call has this answer, and others of its reply have none yet: a journal keeps it from
+        now on, though it is said in the order of the calls.
+
+        Never raises for what can not be written: `append` will try again.
+        """
+        if self._journal is None:
+            return
+        result = encoded_result(answer.result)
+        early = Waiting(answer.call_id, answer.name, "", "result", result)
+        try:
+            self._journal.note_waiting([early])
+        except LockgateError as error:
+            _log.warning("an answer of %s is not written down yet: %s", answer.name, error)
+        else:
+            self._early[answer.call_id] = early
 
     def _write(self, message: Message, journal: Journal) -> None:
         self._unwritten.append(encoded(message))
@@ -50,6 +71,12 @@ class Transcript(Sequence[Message]):
             )
         else:
             self._unwritten.clear()
+            if isinstance(message, ToolAnswer) and (
+                early := self._early.pop(message.call_id, None)
+            ):
+                # A process that dies in between finds both, and takes the one in its place.
+                with suppress(LockgateError):
+                    journal.forget([early])
 
     def flush(self) -> None:
         """Write down what is not written yet. Raises what the journal raises."""

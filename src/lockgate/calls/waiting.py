@@ -20,6 +20,8 @@ class Waiting:
     """The model's id of it, as in the transcript."""
     tool: str
     ticket: str
+    """Empty for a call that waits for no answer: it has its result, and was noted with it before
+    its turn in the transcript came."""
     answered: Answered = "open"
     result: bytes | None = field(default=None, repr=False)
     """With `result` the result, as it is written down."""

@@ -129,9 +129,9 @@ class SessionJournal:
 
     def note_waiting(self, calls: Sequence[Waiting]) -> None:
         self._change(
-            "INSERT OR REPLACE INTO waiting_calls (session, call_id, tool, ticket)"
-            " VALUES (?, ?, ?, ?)",
-            [(self._session, call.call_id, call.tool, call.ticket) for call in calls],
+            "INSERT OR REPLACE INTO waiting_calls (session, call_id, tool, ticket, result)"
+            " VALUES (?, ?, ?, ?, ?)",
+            [(self._session, c.call_id, c.tool, c.ticket, c.result) for c in calls],
         )
 
     def waiting(self) -> tuple[Waiting, ...]:

@@ -92,6 +92,33 @@ async def test_a_call_that_a_dead_process_left_open_is_answered_as_unknown(tmp_p
     assert answer.result.kind is ErrorKind.OUTCOME_UNKNOWN
 
 
+async def test_a_result_is_kept_before_the_others_of_its_reply_are_there(tmp_path: Path) -> None:
+    """Of two calls one is done and one runs when the process dies: the next one knows the result
+    of the first, and that of the second is not known."""
+    journal = MemoryJournal()
+    done = ScriptedTool("done", level=SideEffectLevel.READ_ONLY, concurrent=True, replies=["42"])
+    runs = ScriptedTool("runs", level=SideEffectLevel.READ_ONLY, concurrent=True, hold=True)
+    async with Workbench(tmp_path, [done, runs]) as bench:
+        agent = bench.agent(FakeModel([asking("done", "runs")]), journal=journal)
+        turn = asyncio.create_task(agent.run("go"))
+        await runs.started.wait()
+        await turns(20)
+        died = MemoryJournal(journal.messages)
+        died.calls = dict(journal.calls)
+        runs.release()
+        assert (await turn).answered
+        assert journal.calls == {}
+        assert tuple(_said(journal)) == agent.transcript
+        later = bench.agent(FakeModel(), journal=died)
+        await later.run("on")
+    results = [m.result for m in later.transcript if isinstance(m, ToolAnswer)]
+    assert [(result.kind, result.text[:2]) for result in results] == [
+        (None, "42"),
+        (ErrorKind.OUTCOME_UNKNOWN, "No"),
+    ]
+    assert died.calls == {}
+
+
 async def test_where_nothing_can_be_written_no_call_is_made(tmp_path: Path) -> None:
     """Not even asked for: the prompt itself is refused; and a reply that can not be kept is not
     taken, so its calls are not made."""
