@@ -26,7 +26,7 @@ from lockgate.testing.belongings import Belongings, left_since
 from lockgate.testing.interrupt_bench import InterruptBench, Moment
 from lockgate.testing.step_loop import StepLoop
 
-STEPS = 80
+STEPS = 105
 """More than a turn has in this loop, so that some are over before."""
 LATER = 0.25
 """The share of interrupts that a cancellation follows."""

@@ -15,6 +15,9 @@ from lockgate.agent.events import Event
 from lockgate.agent.model import Hearing, Message, ModelReply, ModelRequest, ToolCall, UserMessage
 from lockgate.agent.ownership import Owned
 from lockgate.agent.run import RunResult, RunStatus
+from lockgate.hooks.event import HookEvent, HookInput
+from lockgate.hooks.hook import Hook
+from lockgate.hooks.result import HookResult
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.manager import Manager
 from lockgate.mcp.host.settings import AnnotationTrust, ServerSettings
@@ -99,6 +102,7 @@ class InterruptBench:
             approvers=[_Approver()],
             exempt=SideEffectLevel.MUTATING,
             servers=self._manager,
+            hooks=[Hook(event, _hooked, event.value) for event in HookEvent],
             owned=(Owned("servers", self._manager.close),),
         )
         await self._manager.start(self._bench.registry)
@@ -260,6 +264,12 @@ def _next(transcript: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
 
 def _failed(result: object) -> bool:
     return not isinstance(result, ToolResult) or result.is_error
+
+
+async def _hooked(told: HookInput) -> HookResult | None:
+    """Every hook there is, and none has an opinion."""
+    await asyncio.sleep(0)
+    return None
 
 
 def _watch(event: Event) -> None:
