@@ -134,7 +134,9 @@ class SqliteSessions:
         if len(exact or found) != 1:
             many = "more than one session begins" if found else "there is no session that begins"
             raise SessionGone(f"{many} with {quoted(beginning)}; see: lockgate sessions list")
-        return self._kept((exact or found)[0])[0]
+        for one in self._kept((exact or found)[0]):
+            return one
+        raise SessionGone(f"the session {quoted(beginning)} was removed just now")
 
     def messages(self, session: str) -> tuple[bytes, ...]:
         """What was said in it. Raises `SessionGone`, and `StateError` for a later format."""
