@@ -73,5 +73,5 @@ def test_programs_get_it_whole() -> None:
     """As it is written down, one object for each message."""
     data = [message_data(message) for message in MESSAGES]
     assert [one["said"] for one in data] == ["user", "model", "tool", "tool"]
-    assert data[1]["calls"][0]["arguments"]["password"] == "tops3cret"
+    assert data[1]["calls"][0]["arguments"] == {"n": 1, "password": "tops3cret"}
     assert json.loads(json.dumps(data)) == data
