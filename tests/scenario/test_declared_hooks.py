@@ -16,6 +16,7 @@ from lockgate.app.build import Surroundings
 from lockgate.calls.call import Suspended
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.belongings import Belongings, left_since
+from lockgate.testing.model import FakeModel
 from lockgate.testing.project import Project
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.script import ScriptedServer, When, tool
@@ -297,12 +298,35 @@ async def test_a_program_rewrites_the_arguments_and_what_is_shown(project: Proje
     assert [e.facts["arguments"] for e in servers.work.entries("call")] == [{"path": "safe"}]
 
 
+def veto(why: str) -> dict[str, Any]:
+    """A program that says no."""
+    code = f"import sys; sys.stderr.write({why!r}); sys.exit(2)"
+    return {"type": "command", "command": sys.executable, "args": ["-c", code]}
+
+
+async def test_a_program_vetoes_a_turn_and_a_reload(project: Project) -> None:
+    """Events that are about no call are decided alike: nothing is asked of the model, nothing of
+    the new configuration is taken."""
+    Servers(project)
+    model = FakeModel()
+    project.sections = {
+        "hooks": hooks("turn_start", veto("not today")) | hooks("config_reload", veto("not now"))
+    }
+    async with opened(project) as gate:
+        result = await gate.agent(model=model).run("go")
+        assert not result.answered
+        assert "not today" in str(result)
+        project.sections["permissions"] = {"deny": [READ]}
+        project.write()
+        assert "not now" in str(await gate.reload())
+        assert not (await called(gate)).is_error
+    assert model.seen == []
+
+
 def test_exit_code_2_vetoes_on_the_command_line(project: Project) -> None:
     """Standard error says why; the exit code of the command is that of a refusal."""
     servers = Servers(project)
-    code = "import sys; sys.stderr.write('the tree is frozen'); sys.exit(2)"
-    handler = {"type": "command", "command": sys.executable, "args": ["-c", code]}
-    project.sections = {"hooks": hooks("pre_tool", handler)}
+    project.sections = {"hooks": hooks("pre_tool", veto("the tree is frozen"))}
     done = project.run("call", READ)
     assert done.returncode == 3
     assert "the tree is frozen" in done.stdout + done.stderr

@@ -76,6 +76,11 @@ class HookMaker:
             caller=caller,
         )
 
+    def files_of(self, config: Config) -> tuple[Path, ...]:
+        """What the hooks of `config` run: each file by where it really is, and by its name."""
+        named = [path.absolute() for path in hook_files(config, self._cwd)]
+        return tuple(dict.fromkeys([*(path.resolve() for path in named), *named]))
+
 
 def runnable(
     declared: Iterable[DeclaredHook],

@@ -67,6 +67,6 @@ class Reloader:
             self._invoker.tighten(
                 config.rules,
                 config.approvals.exempt_at_or_below,
-                Limit(config.agent.ceiling, config.agent.offer),
+                Limit(config.agent.ceiling, config.agent.offer, self._make_hooks.files_of(config)),
             )
             return found

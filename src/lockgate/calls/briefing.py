@@ -68,9 +68,7 @@ class Briefing:
         """`call` within what a reload has left of its execution's bounds."""
         if self._limit is None:
             return call
-        execution = call.execution
-        bounds = self._limit.within(execution.bounds, snapshot, entry=execution.entry)
-        return replace(call, execution=replace(execution, bounds=bounds))
+        return replace(call, execution=self._limit.over(call.execution, snapshot))
 
     def within(self, bounds: Bounds, snapshot: Snapshot, *, entry: str) -> Bounds:
         """What a reload has left of `bounds`."""
@@ -83,7 +81,8 @@ class Briefing:
     ) -> Verdict:
         """`calls.decide.decide` on today's facts. What can not be decided is refused."""
         try:
-            call = self.limited(call, snapshot)
+            if self._limit is not None:
+                call = self.limited(call, snapshot)
             facts = self._facts(call, snapshot, taken, given)
             verdict = decide(call, snapshot, facts)
             if _asked_nobody(verdict):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from lockgate.calls.declared import HOOK
 from lockgate.policy.ceiling import narrow, whole
 from lockgate.rules.offers import bind_offer
-from lockgate.tools.context import Bounds
+from lockgate.tools.context import Bounds, Execution
 from lockgate.tools.registry import Snapshot
 from lockgate.traits import SideEffectLevel
 
@@ -19,6 +22,8 @@ class Limit:
     ceiling: SideEffectLevel
     offer: tuple[str, ...] | None
     """Tool names and patterns; None: everything."""
+    control: tuple[Path, ...] = ()
+    """Real paths, and names, of more files that decide what is in force (`Environment.control`)."""
 
     def within(self, bounds: Bounds, snapshot: Snapshot, *, entry: str) -> Bounds:
         """`bounds`, never wider than this. The offer says nothing of a hook's own calls."""
@@ -30,3 +35,12 @@ class Limit:
                 (bind_offer, patterns), lambda: (bind_offer(patterns, snapshot),)
             )[0]
         return narrow(whole(self.ceiling, offer), bounds)
+
+    def over(self, execution: Execution, snapshot: Snapshot) -> Execution:
+        """`execution` within this."""
+        environment = execution.environment
+        if self.control:
+            control = (*environment.control, *self.control)
+            environment = replace(environment, control=tuple(dict.fromkeys(control)))
+        bounds = self.within(execution.bounds, snapshot, entry=execution.entry)
+        return replace(execution, bounds=bounds, environment=environment)

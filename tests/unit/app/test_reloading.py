@@ -166,6 +166,22 @@ async def test_more_hooks_are_in_force_and_those_taken_out_stay(place: Place) ->
         assert await kind(gate) is ErrorKind.DENIED
 
 
+async def test_what_a_new_hook_runs_is_part_of_the_configuration(place: Place) -> None:
+    """From then on a tool of lockgate's that writes there is asked about."""
+    allowed = {"rule": "Write(./**)", "destructive": True, "when": "any"}
+    sections: dict[str, Any] = {"builtin": ["Write"], "permissions": {"allow": [allowed]}}
+    place.write(**sections)
+    call = {"path": "check.sh", "content": "exit 0"}
+    async with place.opened() as gate:
+        assert gate.explain("Write", call).decision is Decision.ALLOW
+        hook = {"type": "command", "command": "./check.sh"}
+        place.write(**sections, hooks={"pre_tool": [{"matcher": "drop", "hooks": [hook]}]})
+        await gate.reload()
+        assert gate.explain("Write", call).decision is Decision.DENY
+        other = call | {"path": "other.sh"}
+        assert gate.explain("Write", other).decision is Decision.ALLOW
+
+
 async def test_what_can_not_be_used_changes_nothing(place: Place) -> None:
     """A fault in the file is raised; the old configuration stays in force."""
     async with place.opened() as gate:
