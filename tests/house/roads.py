@@ -46,7 +46,7 @@ ROADS: Mapping[tuple[str, str], Entries | str] = MappingProxyType(
         ("app/sync.py", "SyncGate.call"): (Entry.API,),
         ("app/sync.py", "SyncGate.resume"): (Entry.API,),
         ("bridges/hook_caller.py", "HookCaller.__call__"): (Entry.HOOK,),
-        ("calls/briefing.py", "Briefing.limited"): "narrows an execution that there is",
+        ("calls/limit.py", "Limit.over"): "narrows an execution that there is",
         ("calls/suspension.py", "Ticket.call"): (Entry.API, Entry.APPROVALS),
         ("cli/answering.py", "answer_ticket"): (Entry.APPROVALS,),
         ("cli/asked_skill.py", "_done"): (Entry.CLI,),
