@@ -202,6 +202,24 @@ def test_a_session_has_a_bound_of_its_own(sessions: Sessions) -> None:
     journal.close()
 
 
+def test_what_can_not_be_written_is_not_half_there(
+    sessions: Sessions, state: StateDatabase
+) -> None:
+    """A database that takes no write: an error of ours, and once it does the session goes on
+    without a hole. Also for the first message of all, whose lock is held from then on."""
+    journal = sessions().begin("a" * 32, HERE)
+    for said in ([b"1"], [b"2", b"3"]):
+        state.rows("PRAGMA query_only = ON")
+        before = journal.read()
+        with pytest.raises(StateError, match="disk is full"):
+            journal.write(said)
+        assert journal.read() == before
+        state.rows("PRAGMA query_only = OFF")
+        journal.write(said)
+    assert journal.read() == (b"1", b"2", b"3")
+    journal.close()
+
+
 def test_what_is_removed_is_gone_from_the_files(
     sessions: Sessions, state: StateDatabase, tmp_path: Path
 ) -> None:
