@@ -113,5 +113,9 @@ def _on_standard_error(text: str) -> None:
 
 def _on_standard_output(text: str) -> None:
     if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - as above
-        sys.stdout.write(text)
+        try:
+            sys.stdout.write(text)
+        except UnicodeEncodeError:  # standard error writes an escape of its own accord
+            coding = sys.stdout.encoding
+            sys.stdout.write(text.encode(coding, "backslashreplace").decode(coding))
         sys.stdout.flush()

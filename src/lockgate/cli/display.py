@@ -76,7 +76,9 @@ class Display:
         self._take(event, ())
 
     def close(self) -> None:
-        """Nothing is shown any more of what is still under way."""
+        """The turn is over: what goes on beyond it, such as a sub-agent in the background, is still
+        shown, and not how long it takes."""
+        self._patient = True
         self._going_on.close()
 
     def broken_off(self) -> None:

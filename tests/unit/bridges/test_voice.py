@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import pytest
 
 from lockgate.bridges.voice import Voice
@@ -90,3 +93,15 @@ async def test_a_running_text_and_lines_share_no_line() -> None:
     assert not voice.asked
     assert before == "one two\nline\nthree\nline\nfour\n"
     assert "".join(heard) == f"{before} five\nkept\nsix"
+
+
+def test_what_a_terminal_has_no_letter_for_is_an_escape(capfd: pytest.CaptureFixture[str]) -> None:
+    """A running text is not lost for one character."""
+    before = sys.stdout
+    sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="ascii")
+    try:
+        Voice().go_on("na\u00efve\n")
+        sys.stdout.flush()
+    finally:
+        sys.stdout = before
+    assert capfd.readouterr().out == "na\\xefve\n"
