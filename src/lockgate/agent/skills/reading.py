@@ -22,6 +22,7 @@ from lockgate.agent.skills.definition import MAX_TEXT, SkillContext, SkillDefini
 from lockgate.errors import ConfigError, Problem
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.showing import visible
 
 FILE_NAME: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 5000
@@ -29,6 +30,8 @@ MAX_DESCRIPTION: Final = 5000
 MAX_FILES: Final = 500
 """Files that are looked for in a skill's directory."""
 MAX_DEPTH: Final = 6
+MAX_PATH: Final = 120
+"""Characters of a file's path in its skill."""
 
 HooksReader: TypeAlias = Callable[[Document], tuple[DeclaredHook, ...]]
 """Reads `hooks` of a document. Raises `ConfigError`."""
@@ -226,8 +229,9 @@ def _check_body(document: Document, fields: Fields) -> None:
 
 
 def _files(directory: Path) -> Iterator[Path]:
-    """The files beside a `SKILL.md`, sorted, without hidden ones and what a link leads out to."""
-    found: list[Path] = []
+    """The files beside a `SKILL.md`, sorted: without hidden ones, what a link leads out to, and
+    names that could deceive."""
+    count = 0
     for folder, folders, names in os.walk(directory):
         here = Path(folder)
         depth = len(here.relative_to(directory).parts)
@@ -238,19 +242,23 @@ def _files(directory: Path) -> Iterator[Path]:
         )
         for name in sorted(names):
             path = here / name
-            if (
-                name.startswith(".")
-                or path == directory / FILE_NAME
-                or not _is_inside(path, directory)
-            ):
+            own = name.startswith(".") or path == directory / FILE_NAME
+            if own or not _is_plain(path, directory) or not _is_inside(path, directory):
                 continue
-            found.append(path)
-        if len(found) >= MAX_FILES:
-            break
-    yield from found[:MAX_FILES]
+            yield path
+            count += 1
+            if count >= MAX_FILES:
+                return
 
 
 _UNLISTED: Final = frozenset({"node_modules", "__pycache__"})
+
+
+def _is_plain(path: Path, directory: Path) -> bool:
+    """Whether its name may stand in what a model is shown: nobody has accepted it, so it must not
+    be able to pass for text of the skill."""
+    name = str(path.relative_to(directory))
+    return len(name) <= MAX_PATH and visible(name) == name
 
 
 def _is_inside(path: Path, directory: Path) -> bool:

@@ -17,6 +17,12 @@ _PLACE: Final = re.compile(
 )
 """`$ARGUMENTS`, `$ARGUMENTS[0]`, `$1`; not `$10`, `$1.50` or `$ARGUMENTS_LIST`."""
 _QUOTES: Final = frozenset("'\"")
+MAX_RENDERED: Final = 200_000
+"""Characters of a text with its arguments in it."""
+
+
+class RenderedTooLong(ValueError):
+    """The arguments, in all their places, make the text longer than a model could be shown."""
 
 
 def render(text: str, arguments: str) -> str:
@@ -24,14 +30,20 @@ def render(text: str, arguments: str) -> str:
     that of `$1`, `$2`, ... and `$ARGUMENTS[0]`, `$ARGUMENTS[1]`, ...
 
     A place whose argument was not given stays as it is. Where the text has no place for arguments,
-    those that were given are told below it.
+    those that were given are told below it. Raises `RenderedTooLong`.
     """
     words = split_arguments(arguments)
-    places = 0
+    places, length = 0, len(text)
 
     def put(match: re.Match[str]) -> str:
-        nonlocal places
-        places += 1
+        nonlocal places, length
+        value = value_of(match)
+        places, length = places + 1, length + len(value)
+        if length > MAX_RENDERED:
+            raise RenderedTooLong(f"over {MAX_RENDERED:,} characters")
+        return value
+
+    def value_of(match: re.Match[str]) -> str:
         if (number := match["number"]) is not None:
             at = int(number) - 1
         elif (index := match["index"]) is not None:

@@ -8,10 +8,11 @@ from typing import Any, Final, TypeAlias
 from lockgate.agent.definitions.fields import MAX_NAME
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.skills.listing import listing
-from lockgate.agent.skills.rendering import render
+from lockgate.agent.skills.rendering import RenderedTooLong, render
 from lockgate.builtin.declaration import BuiltinTool, Declaration
 from lockgate.content import JSONObject
 from lockgate.schema.spelling import nearest
+from lockgate.showing import visible
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.traits import SideEffectLevel
@@ -97,7 +98,11 @@ class Skill(BuiltinTool):
         skill = self._skills.get(name)
         if skill is None or not (skill.by_person if person else skill.by_model):
             return self._unknown(name, skill, person=person)
-        rendered = render(skill.text, given)
+        try:
+            rendered = render(skill.text, given)
+        except RenderedTooLong as error:
+            text = f"With these arguments {name} is {error}: give shorter ones."
+            return ToolResult.error(ErrorKind.INVALID_ARGUMENTS, text, reason="too_long")
         if skill.forks:
             return await self._forked(skill, _told(skill, rendered), context)
         return ToolResult.of(_told(skill, rendered))
@@ -118,7 +123,7 @@ def _told(skill: SkillDefinition, rendered: str) -> str:
     """The text, and before it where the files are that come with the skill."""
     head = f"Skill: {skill.name}"
     if skill.directory is not None:
-        head += f"\nIts directory, from which it names its files: {skill.directory}"
+        head += f"\nIts directory, from which it names its files: {visible(str(skill.directory))}"
     if skill.files:
         files = "\n".join(f"- {path}" for path in skill.files[:MAX_FILES])
         more = len(skill.files) - MAX_FILES

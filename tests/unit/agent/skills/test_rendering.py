@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.agent.skills.rendering import render, split_arguments
+from lockgate.agent.skills.rendering import (
+    MAX_RENDERED,
+    RenderedTooLong,
+    render,
+    split_arguments,
+)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +103,13 @@ def test_each_place_gets_its_own_value_and_no_other(
 def test_words_are_split_and_nothing_else_happens_to_them(words: list[str]) -> None:
     """White space separates; no escape, variable or command is known."""
     assert split_arguments("  ".join(words)) == tuple(words)
+
+
+def test_many_places_do_not_make_a_text_without_end() -> None:
+    """A short text and long arguments have a bound together."""
+    with pytest.raises(RenderedTooLong):
+        render("$ARGUMENTS " * 1000, "x" * 20_000)
+    assert len(render("$ARGUMENTS " * 9, "x" * 20_000)) < MAX_RENDERED
 
 
 def test_quotes_that_close_nothing_are_letters() -> None:

@@ -88,6 +88,15 @@ async def test_the_arguments_are_closed(tmp_path: Path, arguments: dict[str, Any
     assert (await ask(tmp_path, **arguments)).kind is ErrorKind.INVALID_ARGUMENTS
 
 
+async def test_arguments_that_are_too_long_in_all_their_places(tmp_path: Path) -> None:
+    """A result, not a text that nobody could be shown."""
+    skill = SkillDefinition("echo", "Echo.", "$ARGUMENTS " * 100)
+    with Road(tmp_path, [Skill(by_name([skill]), forked=Forks())]) as road:
+        given = {"skill": "echo", "arguments": "x" * 20_000}
+        result = await road.invoke(road.call("Skill", given))
+    assert (result.kind, result.reason) == (ErrorKind.INVALID_ARGUMENTS, "too_long")
+
+
 async def test_files_are_named_with_their_real_paths(tmp_path: Path) -> None:
     """So that a tool that reads can read them, under its own rules; what is too much is counted."""
     files = tuple(Path(f"/skills/pdf/f{n}.md") for n in range(MAX_FILES + 3))
