@@ -335,7 +335,8 @@ class Gate:
         progress: ProgressSink | None = None,
     ) -> Call:
         plan = self._plan
-        _must_be(name, str, "name")
+        if name.__class__ is not str:
+            _must_be(name, str, "name")
         if timeout is not None and timeout.__class__ is not float:
             _must_be(timeout, (int, float), "timeout")
         if timeout is not None and not 0 < timeout < math.inf:

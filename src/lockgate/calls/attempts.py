@@ -21,6 +21,7 @@ from lockgate.tools.tool import Declared
 MAX_DETAIL: Final = 2000
 """Characters of a failure's own words that are repeated to the model."""
 
+_ANSWERED: Final = Fate.ANSWERED
 _UNKNOWN: Final = Fate.UNKNOWN
 _NOT_SENT: Final = Fate.NOT_SENT
 _LOST: Final = frozenset({Fault.CLOSED.value, Fault.NOT_CONNECTED.value})
@@ -58,6 +59,22 @@ class Attempts(msgspec.Struct):
         """An attempt starts: from here on nobody can say that nothing was sent."""
         self.count += 1
         self.fate = _UNKNOWN
+
+    def answered(self, outcome: Outcome | None) -> ToolResult | None:
+        """The result of a first attempt that was answered, and by no error.
+
+        What `end`, `again` and `result` come to for nearly every call; None for all others, and
+        then nothing is noted.
+        """
+        if outcome is None or outcome.fate is not _ANSWERED or self.count != 1:
+            return None
+        result = outcome.result
+        if type(result) is not ToolResult or result.is_error:
+            return None
+        self.fate = self._settled = _ANSWERED
+        self._outcome = outcome
+        self.sent = 1
+        return result
 
     def end(self, outcome: Outcome | None, pulled: Pulled | None) -> None:
         """An attempt ended: by itself with `outcome`, or by being `pulled`, or both.

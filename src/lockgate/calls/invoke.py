@@ -350,15 +350,16 @@ class Invoker:
         timeout = self._default_timeout if call.timeout is None else call.timeout
         limit = None if timeout is None else deadline_in(timeout)
         token = interrupt if registered.interruptible else None
+        # By position: names cost as much again for that many, and every call pays it.
         context = ToolContext(
-            execution=call.execution,
-            call_id=call.id,
-            interrupt=interrupt,
-            deadline=None if limit is None else limit.at,
-            subjects=run.subjects,
-            parent_call=call.parent_call,
-            progress=call.progress,
-            limit=limit,
+            call.execution,
+            call.id,
+            interrupt,
+            None if limit is None else limit.at,
+            run.subjects,
+            call.parent_call,
+            call.progress,
+            limit,
         )
         permit, begun = Permit(context), asyncio.get_running_loop().time()
         while True:
@@ -377,6 +378,8 @@ class Invoker:
             except asyncio.CancelledError:
                 if cancelled_from_outside():
                     raise
+            if pulled is None and (plain := attempts.answered(outcome)) is not None:
+                return plain if registered.output_schema is None else checked(plain, registered)
             attempts.end(outcome, pulled)
             interrupted = interrupt is not None and interrupt.interrupted
             late = limit is not None and limit.over

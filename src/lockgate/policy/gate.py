@@ -29,6 +29,10 @@ def asks(
     unless the tool is destructive; None exempts nothing. `opinion` is what the rules say: an ask
     rule adds its question, an allow rule removes none (it can answer, see `answer_by_rule`).
     """
+    asked = opinion is not None and opinion.decision is _ASK
+    exempted = exempt is not None and exempt.permits(tool.side_effect_level)
+    if exempted and not asked and not tool.is_destructive:
+        return ()  # as nearly always
     reasons: list[Reason] = []
     if tool.is_destructive:
         why = tool.definition.origin.reasons.get("destructive")
@@ -36,7 +40,7 @@ def asks(
             Reason("destructive", f"{tool.name} can overwrite, remove or invalidate things", why)
         )
     level = tool.side_effect_level
-    if exempt is None or not exempt.permits(level):
+    if not exempted:
         line = "none" if exempt is None else exempt.value
         reasons.append(
             Reason(
@@ -45,7 +49,7 @@ def asks(
                 "approvals.exemptAtOrBelow",
             )
         )
-    if opinion is not None and opinion.decision is _ASK:
+    if opinion is not None and asked:
         reasons.extend(opinion.reasons)
     return tuple(reasons)
 
@@ -55,7 +59,7 @@ def exemption(tool: Declared, exempt: SideEffectLevel) -> Reason:
     kind = "read-only" if tool.is_read_only else "mutating but not destructive"
     return Reason(
         "exempt",
-        f"{tool.name} is {kind}, and calls are exempt at or below: {exempt.value}",
+        f"{tool.name} is {kind}, and calls are exempt at or below: {exempt._value_}",
         "approvals.exemptAtOrBelow",
     )
 

@@ -215,11 +215,13 @@ class Connection:
         progress concerns; the frame has to ask for it. `about` is what a server that asks
         something meanwhile can ask for, and `bound` the caller's own, which stands still then.
         """
-        loop = self._check_loop()
-        link = self._link
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._check_loop()
+        link, pending = self._link, self._pending
         if link is None:
             raise self._failures.unusable(self._reason)
-        identity = self._pending.next_id()
+        identity = pending.next_id()
         message = made(make, identity)
         limit = self.request_timeout if timeout is None else timeout
         waiting = Waiting(
@@ -232,14 +234,16 @@ class Connection:
             bound,
         )
         generation = 0 if self._renewal is None else self._renewal.generation
-        strays = self._pending.strays
+        strays = pending.strays
         if tracked is not None:
             tracked.begin(waiting.due - limit, limit)
-        self._pending.add(identity, waiting)
+        pending.add(identity, waiting)
         try:
             await link.send(message)
             waiting.sender = None
             result = await waiting.answer
+            if type(result) is Raw:
+                return result  # as nearly always
         except asyncio.CancelledError:
             self._pending.drop(identity)
             if waiting.cut_off():

@@ -138,7 +138,8 @@ class McpTool(Tool):
         client = line.client
         if client is None:
             return Outcome(self._not_started(), Fate.NOT_SENT)
-        deadline = context.ends
+        limit = context.limit
+        deadline = context.deadline if limit is None else limit.at
         if at_most is not None and context.begun is not None:
             within = at_most = at_most + context.begun - asyncio.get_running_loop().time()
             if at_most <= 0:
@@ -155,7 +156,8 @@ class McpTool(Tool):
         if line.serves:
             there, id = context.execution.attended, context.call_id
             occasion = Occasion(self._server, self._original, id, there)
-        tracing, carry, begun = self._tracing, None, line.readings
+        tracing, carry, catalogue = self._tracing, None, line.catalogue
+        begun = 0 if catalogue is None else catalogue.begun
         if tracing is not None:
             carry = tracing.carrier(context, line.revision, self._network)
         try:
@@ -169,7 +171,7 @@ class McpTool(Tool):
                 at_most=at_most,
                 renew=False,
                 occasion=occasion,
-                bound=context.limit,
+                bound=limit,
                 within=within,
             )
         except Unwritable as error:

@@ -57,6 +57,7 @@ class Line:
         "client",
         "generation",
         "server",
+        "serves",
         "session",
     )
 
@@ -70,6 +71,8 @@ class Line:
         self.session: ServerSession | None = None
         """The newest one whose tools were listed, also after it has ended; None before there was
         one, and for a server that is known from the last time only."""
+        self.serves = False
+        """Whether the server may ask anything of this side."""
         self.generation = 0
         """How many connections there were; 0 before the first."""
         self.bonds: Mapping[str, Bond] = _NOTHING
@@ -80,11 +83,6 @@ class Line:
         self._following = Following(pause, resume=self.after)
 
     @property
-    def serves(self) -> bool:
-        """Whether the server may ask anything of this side."""
-        return self.session is not None and self.session.services is not SERVES_NOTHING
-
-    @property
     def revision(self) -> str:
         """The name of the protocol revision that is spoken; empty without a session."""
         return "" if self.session is None else self.session.revision.name
@@ -93,6 +91,7 @@ class Line:
         """Calls go out on this session from now on; its list is the one that `bonds` are from."""
         if session is not self.session:
             self.session = session
+            self.serves = session.services is not SERVES_NOTHING
             self.client = ToolClient(session, following=self._following)
             self.generation += 1
             self._ended = False
@@ -115,11 +114,6 @@ class Line:
     def _tell(self) -> None:
         self._renewed.set()
         self._renewed = asyncio.Event()
-
-    @property
-    def readings(self) -> int:
-        """How many readings of its list have begun."""
-        return 0 if self.catalogue is None else self.catalogue.begun
 
     def doubt(self, error: PeerError, readings: int) -> None:
         """A call that was sent when there were so many `readings` ended with that error.

@@ -128,6 +128,10 @@ def decode(frame: bytes) -> Incoming:
         envelope = _decode_envelope(frame)
     except (msgspec.MsgspecError, RecursionError):
         return _decode_slowly(frame)
+    if envelope.method is UNSET and envelope.error is UNSET and type(envelope.id) is int:
+        result = envelope.result  # an answer, as nearly every frame is
+        if result is not UNSET:
+            return Response(envelope.id, result)
     return _classify(envelope, frame)
 
 

@@ -118,7 +118,11 @@ def parse_call_result(raw: bytes | msgspec.Raw) -> CallResult:
     if len(blocks) > MAX_BLOCKS:
         note, remark = too_many(len(blocks))
         blocks, remarks = [*blocks[:MAX_BLOCKS], _TextBlock(note.text)], (remark,)
-    content = tuple([Text(block.text, block.annotations, block.meta) for block in blocks])
+    if len(blocks) == 1:
+        block = blocks[0]
+        content = (Text(block.text, block.annotations, block.meta),)
+    else:
+        content = tuple([Text(block.text, block.annotations, block.meta) for block in blocks])
     return CallResult(content, plain.is_error, structured, plain.result_type, remarks, meta)
 
 
