@@ -8,7 +8,7 @@ import msgspec
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One step, applied once, in a transaction of its own."""
+    """One step, applied once."""
 
     version: int
     name: str

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lockgate.errors import ConfigError, LocalError, LockgateError, Problem
-from lockgate.stores.migrations import MIGRATIONS, Migration
+from lockgate.stores.migrations import MIGRATIONS
 
 APPLICATION_ID: Final = 0x4C474154
 """`LGAT`, in the header of the file: a database of another program is never written to."""
@@ -95,7 +95,7 @@ def open_state(path: Path, owner: str) -> StateDatabase:
     """Open the database at `path`, make it (0600, its directory 0700) if there is none.
 
     `owner` is a word that no other opening of it has or had, such as a random one.
-    Missing migrations are applied, in one transaction each, safely beside other processes.
+    Missing migrations are applied, all or none of them, safely beside other processes.
     Raises `StateError` for a file that is damaged, of another program or of a newer version, and
     for a place that can not be written; the file is then left as it is.
     """
@@ -105,13 +105,13 @@ def open_state(path: Path, owner: str) -> StateDatabase:
     state = StateDatabase(connection, path, owner)
     try:
         with _translated(path):
-            _refuse_foreign(connection, path)
+            newest = _newest(connection, path)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA trusted_schema = OFF")
-        for migration in MIGRATIONS:
-            _apply(state, migration)
+        if newest != MIGRATIONS[-1].version:
+            _migrate(state)
     except BaseException:
         connection.close()
         raise
@@ -152,8 +152,9 @@ def _prepare(path: Path) -> None:
         ) from error
 
 
-def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise unless the file is empty or ours, and not from the future."""
+def _newest(connection: sqlite3.Connection, path: Path) -> int:
+    """The newest migration that the file has had, 0 for an empty one. Raises unless the file is
+    empty or ours, and not from the future."""
     # In this order: another process may be making the file, and both come with one commit.
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     whose = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -166,7 +167,7 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             )
         )
     if not tables:
-        return
+        return 0
     known = MIGRATIONS[-1].version
     newest = connection.execute("SELECT max(version) FROM migrations").fetchone()[0]
     if newest is not None and newest > known:
@@ -177,25 +178,27 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
                 hint="update lockgate, or name another state directory",
             )
         )
+    return newest or 0
 
 
-def _apply(state: StateDatabase, migration: Migration) -> None:
+def _migrate(state: StateDatabase) -> None:
+    """Apply what is missing, in one transaction: each one that is committed syncs the disk, which is
+    most of what a new database costs."""
     with state.writing() as connection:
         # Looked up under the write lock: another process may have been first.
+        had: set[int] = set()
         if connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
-            row = connection.execute(
-                "SELECT 1 FROM migrations WHERE version = ?", (migration.version,)
-            ).fetchone()
-            if row is not None:
-                return
+            had.update(row[0] for row in connection.execute("SELECT version FROM migrations"))
         else:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        for statement in migration.statements:
-            connection.execute(statement)
-        connection.execute(
-            "INSERT INTO migrations (version, name) VALUES (?, ?)",
-            (migration.version, migration.name),
-        )
+        for migration in MIGRATIONS:
+            if migration.version not in had:
+                for statement in migration.statements:
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO migrations (version, name) VALUES (?, ?)",
+                    (migration.version, migration.name),
+                )
 
 
 @contextmanager
