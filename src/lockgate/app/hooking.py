@@ -11,6 +11,7 @@ from lockgate.agent.runtime import drawn
 from lockgate.app.own_hooks import own_hooks
 from lockgate.bridges.hook_caller import HookCaller
 from lockgate.calls.batch import Invoke
+from lockgate.calls.paths import real_path
 from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook, HttpHandler, ToolHandler
 from lockgate.hooks.hook import Hook, HookFunction
 from lockgate.process.environment import child_environment
@@ -79,7 +80,7 @@ class HookMaker:
     def files_of(self, config: Config) -> tuple[Path, ...]:
         """What the hooks of `config` run: each file by where it really is, and by its name."""
         named = [path.absolute() for path in hook_files(config, self._cwd)]
-        return tuple(dict.fromkeys([*(path.resolve() for path in named), *named]))
+        return tuple(dict.fromkeys([*(Path(real_path(str(path))) for path in named), *named]))
 
 
 def runnable(
@@ -120,10 +121,10 @@ def program_of(hook: DeclaredHook, environ: Mapping[str, str], cwd: Path | None)
 
 
 def hook_files(config: Config, project: Path) -> tuple[Path, ...]:
-    """The files that hooks of `config` run, as far as their command lines name them: who writes to
-    one of them decides what the hook says (B-13)."""
+    """The files that hooks of `config` and of its skills run, as far as their command lines name
+    them: who writes to one of them decides what the hook says (B-13)."""
     found: list[Path] = []
-    for hook in config.hooks:
+    for hook in config.declared_hooks:
         handler = hook.handler
         if not isinstance(handler, CommandHandler):
             continue

@@ -82,11 +82,14 @@ def _rules(
     for meaning, rule in old.items():
         if rule.decision is Decision.ALLOW and meaning not in new:
             sooner = _sooner(rule, new.values())
-            taken.append(
-                f"{_named(rule)} is gone" if sooner is None else f"{_named(rule)} ends sooner"
-            )
             if sooner is not None:
+                taken.append(f"{_named(rule)} ends sooner")
                 yield sooner
+            elif any(_sooner(other, [rule]) is not None for other in new.values()):
+                loosens.append(f"{_named(rule)} would end later")
+                yield rule
+            else:
+                taken.append(f"{_named(rule)} is gone")
             continue
         again = new.get(meaning)
         if again is None:
@@ -101,7 +104,9 @@ def _rules(
             taken.append(f"{_named(rule)} is new")
             yield rule
         elif all(_sooner(other, [rule]) is None for other in old.values()):
-            loosens.append(f"{_named(rule)} is new")
+            gone = (other for of, other in old.items() if of not in new)
+            if _sooner(rule, gone) is None:  # else it is told that the other would end later
+                loosens.append(f"{_named(rule)} is new")
 
 
 def _meaning(rule: Rule) -> tuple[object, ...]:
@@ -133,8 +138,7 @@ def _hooks(
     loosens: list[str],
 ) -> Iterator[DeclaredHook]:
     """Those in either; where they differ in what their failure means, the stricter."""
-    new = {hook.key: hook for hook in now}
-    old = {hook.key: hook for hook in before}
+    new, old = _by_key(now), _by_key(before)
     may_call = {_calls(hook) for hook in before}
     for key, hook in old.items():
         again = new.get(key)
@@ -157,6 +161,17 @@ def _hooks(
         else:
             taken.append(f"{what} is new")
             yield hook
+
+
+def _by_key(hooks: Iterable[DeclaredHook]) -> dict[tuple[object, ...], DeclaredHook]:
+    """Each once. Several layers may declare the same one; its failure then denies if any says so,
+    as it does where all of them run."""
+    found: dict[tuple[object, ...], DeclaredHook] = {}
+    for hook in hooks:
+        first = found.setdefault(hook.key, hook)
+        if hook.denies_on_error and not first.denies_on_error:
+            found[hook.key] = hook
+    return found
 
 
 def _calls(hook: DeclaredHook) -> tuple[str, str] | None:
@@ -228,6 +243,10 @@ def _level(level: SideEffectLevel | None) -> str:
 
 def _others(before: Config, now: Config) -> Iterator[str]:
     yield from _servers(before.servers, now.servers)
+    new = _by_key(now.hooks)
+    for key, hook in _by_key(before.hooks).items():
+        if key in new and new[key].timeout != hook.timeout:
+            yield f"the timeout of the hook {hook.name} ({hook.event.value}) has changed"
     yield from _differing(before.agent, now.agent, {"ceiling", "offer"}, "agent.")
     yield from _differing(before.approvals, now.approvals, {"exempt_at_or_below"}, "approvals.")
     yield from _differing(before, now, _COMPARED | _MADE_OF, "")

@@ -62,11 +62,13 @@ class Reloader:
             )
             if merged.denied:
                 return Reloaded(current(), refused=merged.why)
-            self._hooks.replace((*self._own, *self._make_hooks(found.config)))
             config = found.config
+            agent, files = config.agent, self._make_hooks.files_of(config)
+            # The last that may raise: all of it is in force, or nothing.
+            self._hooks.replace((*self._own, *self._make_hooks(config)))
             self._invoker.tighten(
                 config.rules,
                 config.approvals.exempt_at_or_below,
-                Limit(config.agent.ceiling, config.agent.offer, self._make_hooks.files_of(config)),
+                Limit(agent.ceiling, agent.offer, files),
             )
             return found

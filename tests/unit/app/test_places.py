@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.app.places import make_environment
 from lockgate.calls.paths import resolve_path
 from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook
@@ -86,11 +87,16 @@ def test_what_hooks_run_are_control_files(base: Path) -> None:
         CommandHandler("python3", ("sub/check.py", "--strict", "rules.txt", "word", "x\0y")),
     )
     hooks = tuple(DeclaredHook(HookEvent.PRE_TOOL, handler, "check") for handler in handlers)
-    made = environment(base, Config(hooks=hooks, project_dir=project))
-    for name in ("guard.sh", "sub/check.py", "rules.txt"):
-        assert resolve_path(name, made).control is not None, name
-    for name in ("word", "sub/other.py", "python3"):
-        assert resolve_path(name, made).control is None, name
+    skill = SkillDefinition("s", "Does it.", "Do it.", hooks=hooks)
+    for config in (
+        Config(hooks=hooks, project_dir=project),
+        Config(project_dir=project).with_skills([skill]),
+    ):
+        made = environment(base, config)
+        for name in ("guard.sh", "sub/check.py", "rules.txt"):
+            assert resolve_path(name, made).control is not None, name
+        for name in ("word", "sub/other.py", "python3"):
+            assert resolve_path(name, made).control is None, name
 
 
 def test_without_a_home_there_is_no_tilde_and_the_state_is_barred(base: Path) -> None:

@@ -239,6 +239,35 @@ def test_a_hook_that_is_taken_out_stays() -> None:
         assert (found.config.hooks, found.taken, len(found.loosens)) == (before.hooks, (), 1)
 
 
+def test_a_hook_that_is_declared_twice_stays_as_strict() -> None:
+    """By several layers, say: where one of them says onError: deny its failure denies, and a reload
+    does not make it soft, in whichever order they stand."""
+    soft, strict = a_hook(PROGRAM), a_hook(PROGRAM, denies_on_error=True)
+    for both in ((strict, soft), (soft, strict)):
+        found = compared(Config(hooks=both), Config(hooks=both))
+        assert (found.config.hooks, found.taken, found.loosens) == ((strict,), (), ())
+        assert compared(Config(hooks=(soft,)), Config(hooks=both)).config.hooks == (strict,)
+
+
+def test_another_timeout_of_a_hook_is_told() -> None:
+    """It may tighten or loosen, so it waits."""
+    found = compared(
+        Config(hooks=(a_hook(PROGRAM),)), Config(hooks=(a_hook(PROGRAM, timeout=9.0),))
+    )
+    assert found.waits == ("the timeout of the hook checker (pre_tool) has changed",)
+    assert found.config.hooks == (a_hook(PROGRAM),)
+
+
+def test_an_allow_rule_that_would_end_later_stays_as_it_is() -> None:
+    """Both allow it until the earlier of the two."""
+    early, late = (parse_rule("add", Decision.ALLOW, until=until) for until in (50.0, 150.0))
+    found = compared(Config(rules=RuleSet((early,))), Config(rules=RuleSet((late,))))
+    assert found.config.rules.rules == (early,)
+    assert (found.taken, found.loosens) == ((), ('the allow rule "add" would end later',))
+    both = compared(Config(rules=RuleSet((early,))), Config(rules=RuleSet((early, late))))
+    assert both.loosens == ('the allow rule "add" is new',)
+
+
 def test_a_hook_that_would_call_another_tool_waits() -> None:
     """Its declaration would answer what is asked about now; another use of that tool is fine."""
     check, drop = ToolHandler("x", "check"), ToolHandler("x", "drop")

@@ -182,6 +182,21 @@ async def test_what_a_new_hook_runs_is_part_of_the_configuration(place: Place) -
         assert gate.explain("Write", other).decision is Decision.ALLOW
 
 
+async def test_a_hook_whose_path_leads_in_a_circle_is_in_force_all_the_same(place: Place) -> None:
+    """What it names can not be looked up; everything else that was read is in force with it."""
+    place.write()
+    loop = place.file.parent / "loop"
+    loop.symlink_to("loop")
+    async with place.opened() as gate:
+        hook = {"type": "command", "command": ["sh", "./loop"]}
+        place.write(
+            hooks={"pre_tool": [{"matcher": "drop", "hooks": [hook]}]},
+            permissions={"deny": ["add"]},
+        )
+        assert len((await gate.reload()).taken) == 2
+        assert await kind(gate) is ErrorKind.DENIED
+
+
 async def test_what_can_not_be_used_changes_nothing(place: Place) -> None:
     """A fault in the file is raised; the old configuration stays in force."""
     async with place.opened() as gate:
