@@ -33,6 +33,7 @@ from lockgate.agent.model import ModelReply, ModelRequest, UserMessage
 from lockgate.agent.models.named import NamedModel
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.showing import visible
+from lockgate.web.target import LocationError, Target, read_target
 
 MAX_WORDS: Final = 300
 """Characters of a provider's own words."""
@@ -111,8 +112,9 @@ def _of_provider(error: ModelAPIError, teller: _Teller) -> Failure:
             what = "the account's quota or credit is used up; waiting does not help"
             return Failure(teller.error(what, Fault.RATE_LIMITED, of=error), again=False)
         case ModelRateLimitError():
-            wait = f"; it wants to be asked again in {error.retry_after:g} s"
-            what = f"too many requests{wait if error.retry_after else ''}"
+            after = error.retry_after
+            wait = "" if after is None else f"; it wants to be asked again in {after:g} s"
+            what = f"too many requests{wait}"
             return Failure(teller.error(what, Fault.RATE_LIMITED, of=error), again=True)
         case ModelContextWindowExceededError():
             what = (
@@ -142,14 +144,25 @@ def _of_provider(error: ModelAPIError, teller: _Teller) -> Failure:
 def _not_found(error: ModelNotFoundError, named: NamedModel) -> str:
     near = error.suggested_model_id if isinstance(error, ModelHTTPError) else None
     meant = f"; did you mean {near}?" if near else ""
-    at = f" at {visible(named.address)}" if named.address else ""
-    return f"the provider has no model {visible(named.model)!r}{at}{meant}"
+    return f"the provider has no model {visible(named.model)!r}{_at(named)}{meant}"
+
+
+def _at(named: NamedModel) -> str:
+    """Where it was asked for; whoever may ask there, and a query, are left out."""
+    target = _target(named)
+    return "" if target is None else f" at {target.shown}"
+
+
+def _target(named: NamedModel) -> Target | None:
+    try:
+        return None if named.address is None else read_target(named.address)
+    except LocationError:  # the library reads it in its own way
+        return None
 
 
 def _unconnected(error: ModelConnectionError, teller: _Teller, fault: Fault) -> PeerError:
     if error.phase in ("connect", "pool"):
-        at = f" at {visible(teller.named.address)}" if teller.named.address else ""
-        what = f"the provider can not be reached{at}"
+        what = f"the provider can not be reached{_at(teller.named)}"
         return teller.error(what, Fault.NOT_CONNECTED, Fate.NOT_SENT, phase=Phase.CONNECT)
     what = (
         "the provider did not answer in time"
@@ -207,13 +220,18 @@ class _Teller:
     def quoted(self, words: str) -> str:
         """Someone's own words, to be put behind ours; nothing if they hold what is secret."""
         words = " ".join(words.split())
-        key = self.named.key
-        if not words or (key and key in words):
+        if not words or any(secret in words for secret in self._secrets()):
             return ""
         if self._repeats(words):
             return ", in words that repeat what it was sent"
         cut = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}…"
         return f": {visible(cut)}"
+
+    def _secrets(self) -> Iterator[str]:
+        if self.named.key:
+            yield self.named.key
+        if (target := _target(self.named)) is not None:
+            yield from target.secrets()
 
     def _repeats(self, words: str) -> bool:
         parts = [words[at : at + _REPEATED] for at in range(max(1, len(words) - _REPEATED + 1))]

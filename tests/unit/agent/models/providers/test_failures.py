@@ -127,6 +127,20 @@ async def test_a_provider_says_when_it_wants_to_be_asked(
 
 
 @every_wire
+async def test_a_provider_that_does_not_say_when_is_asked_again_all_the_same(
+    name: str, server: ProviderServer, ask: Ask, waits: list[float]
+) -> None:
+    """Many send no `retry-after`, or none that can be read."""
+    server.then(failed(429, "slow down"), failed(429, "no", retry_after="soon"), Said("there"))
+    assert (await ask(name).reply(GO)).text == "there"
+    assert waits == [0.5, 1.0]
+    server.then(failed(429, "slow down"))
+    error = await failing(ask(name, Patience(tries=1)))
+    assert (error.fault, error.retry_after) == (Fault.RATE_LIMITED, None)
+    assert str(error).endswith("too many requests")
+
+
+@every_wire
 async def test_tries_are_bounded(
     name: str, server: ProviderServer, ask: Ask, waits: list[float]
 ) -> None:
@@ -179,6 +193,23 @@ async def test_a_provider_that_is_not_there_was_sent_nothing(waits: list[float])
     await model.close()
     assert (error.fault, error.fate) == (Fault.NOT_CONNECTED, Fate.NOT_SENT)
     assert environ["OPENAI_BASE_URL"] in str(error)
+
+
+@pytest.mark.parametrize("name", ["openai-chat:gpt-5", "anthropic:claude-sonnet-4-6"])
+async def test_what_is_secret_in_an_address_is_not_told(name: str, server: ProviderServer) -> None:
+    """Who may ask there: neither where the address is told, nor in the provider's own words."""
+    hidden = "hunter2-of-the-proxy"
+    there = server.address.replace("//", f"//me:{hidden}@")
+    nowhere = f"http://me:{hidden}@127.0.0.1:{free_port()}"
+    server.then(failed(404, "no such model"), failed(400, f"what is {hidden}?"))
+    for address, words in ((there, server.address), (there, "HTTP 400"), (nowhere, "reached at")):
+        environ = {"OPENAI_BASE_URL": f"{address}/v1", "ANTHROPIC_BASE_URL": address}
+        environ |= {"ANTHROPIC_API_KEY": KEY}
+        model = make_model(look_up(name, environ, is_known), patience=Patience(tries=1))
+        error = await failing(model)
+        await model.close()
+        assert words in str(error)
+        assert hidden not in str(error)
 
 
 @every_wire
