@@ -234,7 +234,13 @@ class Child:
                     text = f"{label} may not begin: {opening.denied}"
                     raise ChildRefused("denied_by_hook", text)
                 prompt = with_context(self._prompt, opening.context)
-                result = await self._turn(prompt, interrupt)
+                try:
+                    result = await self._turn(prompt, interrupt)
+                except BaseException as error:
+                    await runtime.occasions.subagent_broke_off(
+                        execution, label, error, parent=self._parent
+                    )
+                    raise
                 await runtime.occasions.subagent_stopped(
                     execution,
                     label,

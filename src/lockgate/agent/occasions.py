@@ -1,11 +1,14 @@
 """What happens to sessions, turns and sub-agents, told to hooks.
 
 Every wait is bounded by the time limits of the hooks. Whoever begins something asks first, and
-begins nothing that was denied; what ends is told, and nothing that a hook says changes it.
+begins nothing that was denied; what ends is told, however it ends, and nothing that a hook says
+changes it.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -16,6 +19,13 @@ from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.merge import NOTHING_SAID, Merged
 from lockgate.hooks.registry import Firing, Hooks
 from lockgate.tools.context import Environment, Execution, InterruptToken
+
+LAST_WORD: Final = 2.0
+"""Seconds that a cancellation waits for hooks of what it ends, whatever their own limits are."""
+ENDING: Final = 2.0
+"""Seconds more in which those that have not ended by then, and are cancelled, have to be over."""
+
+_log: Final = logging.getLogger("lockgate.hooks")
 
 SessionSource = Literal["startup", "resume"]
 """How a session began: new, or taken up again with what was said before."""
@@ -37,8 +47,12 @@ FREE: Final = Opening()
 class Occasions:
     """Tells the hooks of a runtime what begins and ends. Used on its loop."""
 
-    def __init__(self, hooks: Hooks) -> None:
+    def __init__(
+        self, hooks: Hooks, *, last_word: float = LAST_WORD, ending: float = ENDING
+    ) -> None:
+        """`last_word` and `ending` in seconds, as `LAST_WORD` and `ENDING`."""
         self._hooks = hooks
+        self._patience = (last_word, ending)
 
     async def session_started(
         self,
@@ -72,6 +86,14 @@ class Occasions:
         """A turn is over; `status` and `reason` as in its `RunResult`."""
         await self._fire(_of(HookEvent.TURN_STOP, execution, {"status": status, "reason": reason}))
 
+    async def turn_broke_off(self, execution: Execution, error: BaseException) -> None:
+        """A turn has ended without a result, by `error`, which is to be raised on: as status
+        `cancelled`, or `failed` with the kind of error as its reason.
+
+        A cancellation waits for this no longer than `LAST_WORD` and `ENDING`.
+        """
+        await self._broke_off(HookEvent.TURN_STOP, execution, {}, error)
+
     async def subagent_starts(
         self,
         execution: Execution,
@@ -97,6 +119,50 @@ class Occasions:
             "reason": reason,
         }
         await self._fire(_of(HookEvent.SUBAGENT_STOP, execution, details))
+
+    async def subagent_broke_off(
+        self, execution: Execution, name: str, error: BaseException, *, parent: str
+    ) -> None:
+        """It has ended without a result: see `turn_broke_off`."""
+        details = {"subagent": name, "parent_execution_id": parent}
+        await self._broke_off(HookEvent.SUBAGENT_STOP, execution, details, error)
+
+    async def _broke_off(
+        self,
+        event: HookEvent,
+        execution: Execution,
+        details: Mapping[str, Any],
+        error: BaseException,
+    ) -> None:
+        if not self._hooks.of(event):
+            return
+        if isinstance(error, Exception):
+            ended = {"status": "failed", "reason": type(error).__name__}
+            await self._fire(_of(event, execution, {**details, **ended}))
+        elif isinstance(error, asyncio.CancelledError):  # nothing else leaves the loop running
+            told = _of(event, execution, {**details, "status": "cancelled"})
+            await self._last_word(Firing(self._hooks.of(event), told), event)
+
+    async def _last_word(self, firing: Firing, event: HookEvent) -> None:
+        """Run the hooks of what is cancelled, in a task of their own: this one's next wait may be
+        cancelled again, by somebody who is in a hurry, and that ends them at once.
+
+        The caller raises the cancellation on; none is lost here.
+        """
+        running = asyncio.ensure_future(firing.run())
+        for seconds in self._patience:
+            try:
+                await asyncio.wait((running,), timeout=seconds)
+            except asyncio.CancelledError:
+                pass
+            if running.done():
+                break
+            running.cancel()
+        else:
+            _log.warning("a hook of %s goes on although it was cancelled", event.value)
+        firing.merged()
+        if running.done() and not running.cancelled():
+            running.result()  # raises what ends a program
 
     async def _opening(
         self,

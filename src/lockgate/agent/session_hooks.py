@@ -36,20 +36,27 @@ class SessionHooks:
     async def run(self, turn: Turn, said: Sequence[Message], run: RunTurn) -> RunResult:
         """One turn by `run`, unless a hook denies it: then nothing is added to what was `said`.
 
-        A cancellation passes through; no hook is told any more.
+        What it raises, a cancellation too, passes through, once hooks were told that the turn is
+        over (`Occasions.turn_broke_off`).
         """
         await self._begin()
-        opening = await self._occasions.turn_starts(turn.execution, turn.prompt, turn.interrupt)
-        if opening.denied is not None:
-            result = RunResult(
-                "", RunStatus.DENIED, turn.execution.id, "hook", opening.denied, tuple(said)
-            )
-        else:
-            context = "\n".join(filter(None, (self._context, opening.context)))
-            self._context = ""
-            result = await run(replace(turn, prompt=with_context(turn.prompt, context)))
+        try:
+            result = await self._turn(turn, said, run)
+        except BaseException as error:
+            await self._occasions.turn_broke_off(turn.execution, error)
+            raise
         await self._occasions.turn_stopped(turn.execution, result.status.value, result.reason)
         return result
+
+    async def _turn(self, turn: Turn, said: Sequence[Message], run: RunTurn) -> RunResult:
+        opening = await self._occasions.turn_starts(turn.execution, turn.prompt, turn.interrupt)
+        if opening.denied is not None:
+            return RunResult(
+                "", RunStatus.DENIED, turn.execution.id, "hook", opening.denied, tuple(said)
+            )
+        context = "\n".join(filter(None, (self._context, opening.context)))
+        self._context = ""
+        return await run(replace(turn, prompt=with_context(turn.prompt, context)))
 
     async def _begin(self) -> None:
         if self._begun:

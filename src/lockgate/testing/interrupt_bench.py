@@ -82,6 +82,7 @@ class InterruptBench:
         self._directory = directory
         self._process = process
         self._server = LoopServer(_SERVER)
+        self._heard: list[HookEvent] = []
         self._tools = (
             _Stepping("look", level=SideEffectLevel.READ_ONLY, concurrent=True, interruptible=True),
             _Stepping("put", destructive=False, interruptible=True),
@@ -102,7 +103,7 @@ class InterruptBench:
             approvers=[_Approver()],
             exempt=SideEffectLevel.MUTATING,
             servers=self._manager,
-            hooks=[Hook(event, _hooked, event.value) for event in HookEvent],
+            hooks=[Hook(event, self._hooked, event.value) for event in HookEvent],
             owned=(Owned("servers", self._manager.close),),
         )
         await self._manager.start(self._bench.registry)
@@ -144,6 +145,7 @@ class InterruptBench:
             cancelled = False
         hit, left = disarm(), stay()
         wrong = [*refusals_of(agent.transcript), *await self._left(), *self._records()]
+        wrong += self._hooks(hurried=left)
         if cancelled and not (left or (hit and end == "cancel")):
             wrong.append("an interrupt became a cancellation")
         if result is not None:
@@ -157,8 +159,23 @@ class InterruptBench:
 
     def _forget(self) -> None:
         self._bench.ledger.records.clear()
+        self._heard.clear()
         for each in self._tools:
             each.begun.clear()
+
+    async def _hooked(self, told: HookInput) -> HookResult | None:
+        """Every hook there is, and none has an opinion."""
+        self._heard.append(told.event)
+        await asyncio.sleep(0)
+        return None
+
+    def _hooks(self, *, hurried: bool) -> list[str]:
+        """Whoever was told that the turn begins was told that it is over; unless it was cancelled
+        once more, which waits for nobody."""
+        began, over = map(self._heard.count, (HookEvent.TURN_START, HookEvent.TURN_STOP))
+        if over == began or (hurried and over < began):
+            return []
+        return [f"hooks were told of {began} turns that begin, and of {over} that are over"]
 
     def _of(self, result: RunResult) -> list[str]:
         ended = (RunStatus.INTERRUPTED, RunStatus.ANSWERED)
@@ -264,12 +281,6 @@ def _next(transcript: Sequence[Message]) -> tuple[str, tuple[str, ...]]:
 
 def _failed(result: object) -> bool:
     return not isinstance(result, ToolResult) or result.is_error
-
-
-async def _hooked(told: HookInput) -> HookResult | None:
-    """Every hook there is, and none has an opinion."""
-    await asyncio.sleep(0)
-    return None
 
 
 def _watch(event: Event) -> None:

@@ -323,6 +323,23 @@ async def test_hooks_are_told_of_children(tmp_path: Path) -> None:
     assert stop["execution_id"] == start["execution_id"] != result.execution_id
 
 
+async def test_hooks_are_told_of_a_child_that_is_cancelled(tmp_path: Path) -> None:
+    """Of each, before the cancellation passes on."""
+    told: list[HookInput] = []
+    slow = ScriptedTool("slow", level=READ_ONLY, concurrent=True, hold=True)
+    hooks = [Hook(HookEvent.SUBAGENT_STOP, hearing(told), "end")]
+    async with a_bench(tmp_path, slow, hooks=hooks) as b:
+        model = FakeModel([asking("delegate", "delegate"), asking("slow"), asking("slow")])
+        task = asyncio.create_task(b.bench.agent(model).run("go"))
+        async with asyncio.timeout(5):
+            await slow.started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert [heard.details["status"] for heard in told] == ["cancelled"] * 2
+    assert {heard.agent for heard in told} == {"helper"}
+
+
 async def test_a_hook_may_refuse_a_child(tmp_path: Path) -> None:
     """No model is asked then, and the reason is the result."""
     no = hearing([], HookResult(HookDecision.DENY, reason="not on Mondays"))

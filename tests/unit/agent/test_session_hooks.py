@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from lockgate.agent.model import ModelReply, UserMessage
 from lockgate.agent.occasions import Occasions, with_context
 from lockgate.agent.run import RunStatus
 from lockgate.errors import LocalError
-from lockgate.hooks.event import HookEvent
+from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.hook import Hook
 from lockgate.hooks.registry import Hooks
 from lockgate.hooks.result import HookDecision, HookResult
@@ -189,6 +190,78 @@ async def test_a_cancellation_passes_through_the_hooks_of_a_turn(
         assert held.ended == len(held.told)
         held.release()
         assert (await agent.run("b")).answered
+
+
+async def test_hooks_are_told_of_a_turn_that_is_cancelled(tmp_path: Path) -> None:
+    """Once, before the cancellation passes on; also where it comes before the model is asked."""
+    stop, held, model = ScriptedHook(), ScriptedHook(hold=True), FakeModel(hold=True)
+    hooks = [stop.on(E.TURN_STOP), held.on(E.TURN_START)]
+    async with Workbench(tmp_path, hooks=hooks) as bench:
+        agent = bench.agent(model)
+        for begun in (held.started, model.asked):
+            before = asyncio.all_tasks()
+            task = asyncio.create_task(agent.run("a"))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert asyncio.all_tasks() == before
+            held.release()
+    assert [told.details for told in stop.told] == [{"status": "cancelled"}] * 2
+    assert len(held.told) == 2
+
+
+async def test_hooks_are_told_of_a_turn_that_fails(tmp_path: Path) -> None:
+    """With the kind of error, and nothing of its words."""
+    stop = ScriptedHook()
+    async with Workbench(tmp_path, hooks=[stop.on(E.TURN_STOP)]) as bench:
+        with pytest.raises(RuntimeError):
+            await bench.agent(FakeModel([RuntimeError("SEKRET")])).run("a")
+    assert [told.details for told in stop.told] == [{"status": "failed", "reason": "RuntimeError"}]
+
+
+async def test_a_second_cancellation_does_not_wait_for_hooks(tmp_path: Path) -> None:
+    """It ends those that were to be told of the first."""
+    held, model = ScriptedHook(hold=True), FakeModel(hold=True)
+    async with Workbench(tmp_path, hooks=[held.on(E.TURN_STOP)]) as bench:
+        before = asyncio.all_tasks()
+        task = asyncio.create_task(bench.agent(model).run("a"))
+        await model.asked.wait()
+        task.cancel()
+        await held.started.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert asyncio.all_tasks() == before
+    assert (len(held.told), held.ended) == (1, 1)
+
+
+async def test_a_cancellation_waits_for_hooks_no_longer_than_its_bound(tmp_path: Path) -> None:
+    """Not for one that has longer by itself, and not for one that goes on though it is ended."""
+    free = asyncio.Event()
+
+    async def stubborn(_: HookInput) -> None:
+        while not free.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await free.wait()
+
+    held = ScriptedHook(hold=True)
+    stops = [held.on(E.TURN_STOP, timeout=600), Hook(E.TURN_STOP, stubborn, "stubborn")]
+    occasions = Occasions(Hooks(stops), last_word=0.001, ending=0.001)
+    execution = Execution(
+        "x",
+        "agent",
+        whole(SideEffectLevel.MUTATING),
+        attended=True,
+        environment=Environment(tmp_path),
+    )
+    before = asyncio.all_tasks()
+    async with asyncio.timeout(5):
+        await occasions.turn_broke_off(execution, asyncio.CancelledError())
+    assert (len(held.told), held.ended) == (1, 1)
+    free.set()
+    for left in asyncio.all_tasks() - before:
+        await asyncio.wait((left,))
 
 
 async def test_closing_waits_for_a_slow_hook_no_longer_than_its_limit(tmp_path: Path) -> None:
