@@ -134,7 +134,7 @@ class Condition:
         if before is ServerState.FAILED or before is ServerState.CLOSED:
             return False
         if before is ServerState.CONNECTING:
-            self._settled_at = self._clock()
+            self._stop_clock()
         if state in (ServerState.FAILED, ServerState.RECONNECTING):
             if before is ServerState.CONNECTING and self._begun is not None:
                 reason = f"{reason} (after {self.seconds:.1f} s)"
@@ -179,6 +179,13 @@ class Condition:
     def seconds_to_connect(self) -> float | None:
         """Of that, until it was agreed with."""
         return None if self._connected is None else self._connected - (self._begun or 0.0)
+
+    def _stop_clock(self) -> None:
+        """It is known what came of the start; how long it took is not, if the clock fails."""
+        try:
+            self._settled_at = self._clock()
+        except Exception:  # noqa: BLE001 - a program's clock must not hide the outcome
+            self._begun = None
 
     def _move(self, state: ServerState, reason: str | None, fault: Fault | None) -> None:
         before, self.state, self.reason, self.fault = self.state, state, reason, fault

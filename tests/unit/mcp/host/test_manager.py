@@ -200,6 +200,27 @@ async def test_timings_come_from_the_clock(managed: MakeManager, registry: Regis
     assert manager.statuses[0].seconds == 2.5
 
 
+@pytest.mark.parametrize("reads", range(6))
+async def test_a_clock_that_fails_holds_no_start_up(
+    managed: MakeManager, registry: Registry, reads: int
+) -> None:
+    """Whenever a program's clock begins to raise: it is known at once what came of the server."""
+    left = reads
+
+    def clock() -> float:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError("no clock")
+        return 1.0
+
+    manager = managed({"s": _legacy(tools=ONE_TOOL)}, clock=clock)
+    async with asyncio.timeout(5):
+        (status,) = (await manager.start(registry)).servers
+    if status.state is not ServerState.READY:
+        assert (status.state, status.brief) == (ServerState.FAILED, "internal: OSError")
+
+
 async def test_notifications_of_every_server_reach_the_listeners(
     managed: MakeManager, registry: Registry
 ) -> None:
