@@ -18,7 +18,7 @@ from lockgate.hooks.hook import Hook
 from lockgate.hooks.result import HookDecision, HookResult
 
 MAX_REASON: Final = 1000
-"""Characters of a hook's reason that are kept."""
+"""Characters of a hook's reason that are kept; handlers hand it on whole."""
 MAX_CONTEXT: Final = 20_000
 """Characters of what one hook adds for the model that are kept."""
 
@@ -116,7 +116,7 @@ def merge(event: HookEvent, said: Iterable[Said]) -> Merged:
             outputs.setdefault(result.updated_output, []).append(hook.name)
             notes.append(_noted("hook_replaces", "replaced what the model is shown", hook, result))
         if result.context:
-            contexts.append(_cut(result.context, MAX_CONTEXT))
+            contexts.append(clipped(result.context, MAX_CONTEXT))
     decided += _disagreeing("the arguments", [names for _, names in rewrites.values()])
     decided += _disagreeing("what the model is shown", list(outputs.values()))
     top = max(
@@ -171,7 +171,7 @@ def _word(event: HookEvent, hook: Hook, result: HookResult) -> tuple[HookDecisio
 
 
 def _noted(code: str, words: str, hook: Hook, result: HookResult) -> Reason:
-    why = f": {_cut(result.reason, MAX_REASON)}" if result.reason else ""
+    why = f": {clipped(result.reason, MAX_REASON)}" if result.reason else ""
     return Reason(code, f"the hook {hook.name} {words}{why}", hook.source)
 
 
@@ -184,7 +184,6 @@ def _disagreeing(what: str, several: list[list[str]]) -> list[tuple[HookDecision
     return [(HookDecision.DENY, Reason("hooks_disagree", told))]
 
 
-def _cut(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    return f"{text[:most]} [{len(text) - most} more characters]"
+def clipped(text: str, most: int) -> str:
+    """`text`, or as much of it as may be, and how much more there was."""
+    return text if len(text) <= most else f"{text[:most]} [and {len(text) - most} characters more]"

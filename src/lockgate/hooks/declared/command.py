@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from lockgate.errors import PeerError
-from lockgate.hooks.declared.said import MAX_ANSWER, MAX_REASON, clipped, read_answer
+from lockgate.hooks.declared.said import MAX_ANSWER, read_answer
 from lockgate.hooks.event import HookInput
 from lockgate.hooks.failure import HookFailure
 from lockgate.hooks.result import HookDecision, HookResult
@@ -49,8 +49,7 @@ class CommandHook:
         ear = await self._run(_ENCODER.encode(told.data()) + b"\n")
         if ear.code == VETO:
             words = visible_lines(bytes(ear.errors).decode("utf-8", "replace").strip())
-            reason = clipped(words, MAX_REASON) or f"{self._program.name} said no"
-            return HookResult(HookDecision.DENY, reason)
+            return HookResult(HookDecision.DENY, words or f"{self._program.name} said no")
         return read_answer(bytes(ear.heard), told.event, due=False)
 
     async def _run(self, data: bytes) -> _Ear:

@@ -10,8 +10,6 @@ import msgspec
 from lockgate.hooks.declared.plan import ToolHandler
 from lockgate.hooks.declared.said import (
     MAX_ANSWER,
-    MAX_REASON,
-    clipped,
     read_answer,
     result_of,
 )
@@ -97,9 +95,7 @@ class ToolHook:
             raise HookFailure(f"{what} failed ({code})")
         if not event.decides or event is HookEvent.POST_TOOL:
             raise HookFailure(f"{what} is refused ({code})")
-        return HookResult(
-            HookDecision.DENY, clipped(f"{what} is refused: {result.text}", MAX_REASON)
-        )
+        return HookResult(HookDecision.DENY, f"{what} is refused: {result.text}")
 
 
 def _answer(result: ToolResult, event: HookEvent) -> HookResult:

@@ -15,14 +15,14 @@ import msgspec
 
 from lockgate.hooks.event import HookEvent
 from lockgate.hooks.failure import HookFailure
+from lockgate.hooks.merge import clipped
 from lockgate.hooks.result import HookDecision, HookResult
 
 MAX_ANSWER: Final = 1024 * 1024
 """Bytes of one answer; a larger one is a failure."""
-MAX_REASON: Final = 1_000
-"""Characters of a reason; the rest is cut, and how much is said."""
 MAX_CONTEXT: Final = 10_000
-"""Characters of additional context, likewise."""
+"""Characters of additional context; the rest is cut, and how much is said. A reason is cut with
+those of all hooks (`hooks.merge`)."""
 
 _WORDS: Final = MappingProxyType({word.value: word for word in HookDecision})
 _TEXTS: Final = ("reason", "additionalContext", "updatedOutput")
@@ -81,13 +81,8 @@ def result_of(answer: Mapping[str, Any], event: HookEvent) -> HookResult:
         raise HookFailure(f"it answered updatedOutput at {event.value}; only post_tool has that")
     return HookResult(
         decision,
-        clipped(answer.get("reason", ""), MAX_REASON),
+        answer.get("reason", ""),
         answer.get("updatedInput"),
         clipped(answer.get("additionalContext", ""), MAX_CONTEXT),
         answer.get("updatedOutput"),
     )
-
-
-def clipped(text: str, most: int) -> str:
-    """`text`, or as much of it as may be, and how much more there was."""
-    return text if len(text) <= most else f"{text[:most]} [and {len(text) - most} characters more]"

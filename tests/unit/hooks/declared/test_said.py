@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockgate.hooks.declared.said import MAX_ANSWER, MAX_CONTEXT, MAX_REASON, read_answer, result_of
+from lockgate.hooks.declared.said import MAX_ANSWER, MAX_CONTEXT, read_answer, result_of
 from lockgate.hooks.event import HookEvent
 from lockgate.hooks.failure import HookFailure
+from lockgate.hooks.merge import MAX_REASON, merge
 from lockgate.hooks.result import HookDecision, HookResult
+from lockgate.testing.hook import ScriptedHook
 
 PRE, POST = HookEvent.PRE_TOOL, HookEvent.POST_TOOL
 
@@ -84,13 +86,15 @@ def test_null_is_a_key_that_is_not_there() -> None:
 
 
 def test_sizes_are_bounded() -> None:
-    """A large answer is a failure; a long reason is cut, and how much is said."""
+    """A large answer is a failure; long texts are cut, and how much is said, once."""
     with pytest.raises(HookFailure, match=str(MAX_ANSWER)):
         read_answer(b" " * (MAX_ANSWER + 1), PRE, due=False)
     said = {"decision": "deny", "reason": "r" * (MAX_REASON + 5), "additionalContext": "c" * 10_007}
     result = result_of(said, PRE)
-    assert result.reason == "r" * MAX_REASON + " [and 5 characters more]"
     assert result.context == "c" * MAX_CONTEXT + " [and 7 characters more]"
+    merged = merge(PRE, [(ScriptedHook().on(PRE, name="h"), result)])
+    assert merged.why == f"the hook h denies it: {'r' * MAX_REASON} [and 5 characters more]"
+    assert merged.context == result.context
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace")))
