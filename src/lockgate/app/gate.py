@@ -341,12 +341,12 @@ class Gate:
             _must_be(timeout, (int, float), "timeout")
         if timeout is not None and not 0 < timeout < math.inf:
             raise LocalError("timeout must be a number of seconds over 0; None sets no bound")
-        make_id = self._runtime.make_id
+        make_id, within = self._runtime.make_id, self._within
         # By position: names cost as much again for that many, and every call pays it.
         execution = Execution(
             make_id(),
             self._entry,
-            self._bounds(snapshot),
+            self._bounds(snapshot) if within is None or within[0] is not snapshot else within[1],
             plan.attended,
             plan.environment,
             plan.session_id,

@@ -135,6 +135,7 @@ class Briefing:
         bound, execution = self._bound[1], call.execution
         subjects, attended = NO_SUBJECTS, execution.attended
         failed: Collection[str] = ()
+        about = None
         if registered is None:
             failed = self._failed()
         else:
@@ -156,6 +157,8 @@ class Briefing:
             self._time(),
             self._keeps and attended and execution.entry != HOOK,
             () if taken.heard is None else taken.heard.asks,
+            (),
+            about,
         )
 
     def _grants_for(self, call: Call) -> tuple[Grant, ...]:

@@ -28,6 +28,7 @@ from lockgate.policy.ceiling import refusal, shown
 from lockgate.policy.gate import answer_by_rule, asks, exemption
 from lockgate.policy.grants import Grant, covers, matching, session_of
 from lockgate.policy.places import barred, control_files, outside, unplaced, unspoken
+from lockgate.rules.about import AboutTool
 from lockgate.rules.bind import BoundRules
 from lockgate.rules.opinion import RuleOpinion
 from lockgate.schema.violation import Violation
@@ -75,6 +76,8 @@ class Facts(msgspec.Struct, frozen=True, gc=False):  # lives for one decision
     """Why hooks have the call asked about; no allow rule answers that."""
     would_hear: tuple[Reason, ...] = ()
     """The hooks that would be told of it, for `explain`."""
+    about: AboutTool | None = None
+    """What `rules` say of the tool that is called, where that was looked up already."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -163,7 +166,7 @@ def _walk(
     registered = _admitted(call, snapshot, facts, trail)
     if isinstance(registered, Refuse):
         return registered
-    about = facts.rules.about(registered.name)
+    about = facts.about or facts.rules.about(registered.name)
 
     # 3. Hooks before the call were asked: `call` has the arguments that they leave it.
     if trail is not None:
@@ -257,7 +260,7 @@ def _admitted(
         _pass(trail, "name", "registered", "the name is registered and offered")
 
     # 2. What needs no arguments: deny rules by name, the ceiling.
-    about = facts.rules.about(registered.name)
+    about = facts.about or facts.rules.about(registered.name)
     if about.denial is not None:
         return refusals.denied(registered, about.denial.reasons)
     if trail is not None:

@@ -52,6 +52,7 @@ GRACE: Final = 0.25
 fate better than a cancellation tells."""
 
 _DAY: Final = 86_400.0
+_UNKNOWN: Final = Fate.UNKNOWN
 _log: Final = logging.getLogger("lockgate.calls")
 
 
@@ -122,7 +123,7 @@ class Invoker:
         copy, whatever the caller does with its own.
         """
         taken = take(call.arguments, self._digests, call.fault)
-        call = _with_arguments(call, taken)
+        call = replace(call, arguments=taken.value)
         if call.interrupt is not None and call.interrupt.interrupted:
             return self._books.refused(
                 call, taken, refusals.skipped(snapshot.get(call.name), call.name)
@@ -330,7 +331,8 @@ class Invoker:
         told of first is written down after that."""
         registered = run.registered
         hooks = self._consulting.following(call, registered) if self._hooks.any else ()
-        self._keeping.began(call, run)
+        if run.settles:
+            self._keeping.began(call, run)
         started = self._monotonic()
         attempts = Attempts(registered)
         result: ToolResult | None = None
@@ -338,7 +340,8 @@ class Invoker:
             result = done = await self._attempt(call, taken, run, attempts)
         finally:
             fate = attempts.fate
-            self._keeping.ended(call, registered, fate, resumed=resumed)
+            if resumed or fate is _UNKNOWN:
+                self._keeping.ended(call, registered, fate, resumed=resumed)
             duration = self._monotonic() - started
             if result is None or not hooks:
                 self._recorder.finished(call, result, fate, duration, attempts.count)

@@ -96,6 +96,12 @@ class CompiledSchema:
             return ()
         if type(value) is not dict and isinstance(value, Mapping):
             value = dict(cast("Mapping[str, Any]", value))
+        if self._looks is None:
+            try:
+                if validator.is_valid(value):
+                    return ()
+            except (ValueError, RecursionError):
+                pass  # told below
         return self._judge(validator, cast("object", value))
 
     def _judge(self, validator: jsonschema_rs.Validator, value: object) -> tuple[Violation, ...]:

@@ -182,8 +182,8 @@ def _newest(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _migrate(state: StateDatabase) -> None:
-    """Apply what is missing, in one transaction: each one that is committed syncs the disk, which is
-    most of what a new database costs."""
+    """Apply what is missing, in one transaction: each commit syncs the disk, which is most of what
+    a new database costs."""
     with state.writing() as connection:
         # Looked up under the write lock: another process may have been first.
         had: set[int] = set()

@@ -165,11 +165,13 @@ class PendingRequests:
 
     def answered(self, message: Response) -> None:
         """A result came."""
-        waiting = self._take(message.id)
+        waiting = self._open.pop(message.id, None)
+        if self._questions:
+            self._look_at_questions()
         if waiting is None:
             self._unknown(message.id)
-        else:
-            waiting.settle(message.result)
+        elif not waiting.answer.done():
+            waiting.answer.set_result(message.result)
 
     def refused(self, message: Failure) -> None:
         """An error came."""
