@@ -7,7 +7,6 @@ so it is given the arguments in full, and nothing else of ours: the short enviro
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import Final, Literal
 
@@ -16,16 +15,12 @@ import msgspec
 from lockgate.bridges.question_data import question_data
 from lockgate.errors import LocalError, PeerError
 from lockgate.policy.approval import PASS, Answer, Later, Question, Reply, Scope
-from lockgate.process.child import Child, Grace
+from lockgate.process.exchange import exchange
 from lockgate.process.program import Program
 
 MAX_OUTPUT: Final = 64 * 1024
 """Bytes of standard output that an answer may have."""
-DRAIN: Final = 1.0
-"""Seconds after the program's end in which its output has to end too."""
 
-_GRACE: Final = Grace(stdin=0.0, terminate=1.0)
-"""Its input is closed from the start, so nothing is waited for before SIGTERM."""
 _log: Final = logging.getLogger("lockgate.bridges")
 
 
@@ -71,66 +66,10 @@ class CommandApprover:
             raise
 
     async def _run(self, data: bytes) -> bytes:
-        ear = _Ear()
-        child = await Child.start(self._program, ear, _GRACE)
-        try:
-            child.stdin.write(data)
-            child.stdin.close()
-            await ear.over.wait()
-            if not ear.too_much:
-                await _within(DRAIN, ear.silent)
-        finally:
-            await child.close()
-        if ear.too_much:
-            raise LocalError(f"its answer has over {MAX_OUTPUT} bytes")
-        status = child.status
-        if status is None or status.returncode != 0:
-            raise LocalError(f"it ended with {status or 'no status'}")
-        return bytes(ear.heard)
-
-
-class _Ear:
-    """Hears what the program says, within bounds. A `process.child.Listener`."""
-
-    def __init__(self) -> None:
-        self.heard = bytearray()
-        self.too_much = False
-        self.over = asyncio.Event()
-        """It has ended, or said too much."""
-        self.silent = asyncio.Event()
-        """Standard output is at its end."""
-
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd != 1 or self.too_much:
-            return
-        self.heard += data
-        if len(self.heard) > MAX_OUTPUT:
-            self.too_much = True
-            self.heard.clear()
-            self.over.set()
-
-    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        del exc  # a program need not read the question to answer it
-        if fd == 1:
-            self.silent.set()
-
-    def pause_writing(self) -> None:
-        """Nothing more is written than one question."""
-
-    def resume_writing(self) -> None:
-        """See `pause_writing`."""
-
-    def process_exited(self) -> None:
-        self.over.set()
-
-
-async def _within(seconds: float, event: asyncio.Event) -> None:
-    """Wait for `event`. Raises `LocalError` if somebody else holds the output open."""
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        raise LocalError("its output is held open by a process it left behind") from None
+        said = await exchange(self._program, data, most=MAX_OUTPUT)
+        if said.status is None or said.status.returncode != 0:
+            raise LocalError(f"it ended with {said.status or 'no status'}")
+        return said.output
 
 
 def _understood(output: bytes) -> Reply:
