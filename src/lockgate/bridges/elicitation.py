@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +14,10 @@ from lockgate.bridges.question import MIN_WIDTH
 from lockgate.bridges.tty import Terminal, open_terminal
 from lockgate.bridges.visit import read_visit
 from lockgate.bridges.voice import Voice
-from lockgate.mcp.client.services import Occasion, Refusal
+from lockgate.mcp.client.services import Elicit, Occasion, Refusal
 from lockgate.mcp.protocol.elicitation import Action, ElicitAnswer, Elicitation
 from lockgate.mcp.protocol.jsonrpc import INVALID_PARAMS
+from lockgate.policy.approval import TakesTurns
 from lockgate.schema.validate import SchemaError, compile_schema
 from lockgate.showing import visible
 from lockgate.web.location import LocationError
@@ -25,7 +27,7 @@ _OF_ONE: Final = ("$schema", "$defs", "definitions", "properties")
 """What of a form's schema says something of its fields one by one."""
 
 
-class TerminalElicitation:
+class TerminalElicitation(TakesTurns[Elicit]):
     """An `Elicit` that asks on a terminal, one question at a time, those of the gate among them.
 
     A form is filled in field by field and shown before it is sent; an address is shown whole and
@@ -45,19 +47,27 @@ class TerminalElicitation:
     async def __call__(self, asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
         """Ask, and wait for as long as it takes; the caller bounds it. Raises `Refusal` for an
         address that nobody should open."""
+        async with self.turn() as put:
+            return await put(asked, occasion)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[Elicit]:
         async with self._voice.asking():
-            terminal = open_terminal(self._device)
-            if terminal is None:
-                return ElicitAnswer(Action.CANCEL)
-            try:
-                return await self._ask(terminal, asked, occasion)
-            except OSError:  # the terminal went away in the middle: nobody answered
-                return ElicitAnswer(Action.CANCEL)
-            except asyncio.CancelledError:
-                terminal.show_now("\n[the question is withdrawn]\n")
-                raise
-            finally:
-                terminal.close()
+            yield self._put
+
+    async def _put(self, asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
+        terminal = open_terminal(self._device)
+        if terminal is None:
+            return ElicitAnswer(Action.CANCEL)
+        try:
+            return await self._ask(terminal, asked, occasion)
+        except OSError:  # the terminal went away in the middle: nobody answered
+            return ElicitAnswer(Action.CANCEL)
+        except asyncio.CancelledError:
+            terminal.show_now("\n[the question is withdrawn]\n")
+            raise
+        finally:
+            terminal.close()
 
     async def _ask(
         self, terminal: Terminal, asked: Elicitation, occasion: Occasion

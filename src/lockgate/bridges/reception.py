@@ -18,6 +18,7 @@ from lockgate.calls.records import AskedRecord, Questions
 from lockgate.mcp.client.services import Elicit, Occasion, Refusal, Sample
 from lockgate.mcp.protocol.elicitation import Action, ElicitAnswer, Elicitation, Mode
 from lockgate.mcp.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from lockgate.policy.approval import turn_of
 from lockgate.showing import visible
 from lockgate.web.location import LocationError
 
@@ -137,11 +138,11 @@ class Reception:
     async def _answered(
         self, elicit: Elicit, asked: Elicitation, occasion: Occasion, about: dict[str, Any]
     ) -> tuple[ElicitAnswer, str | None]:
-        """What is said, and why nobody said anything; within the time."""
+        """What is said, and why nobody said anything; within the time, from when it can be put."""
         clock = asyncio.timeout(self._within)
         try:
-            async with clock:
-                return await elicit(asked, occasion), None
+            async with turn_of(elicit) as put, clock:
+                return await put(asked, occasion), None
         except TimeoutError:
             if not clock.expired():
                 self.note(occasion, action="failed", **about)

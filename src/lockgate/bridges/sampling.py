@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +22,7 @@ from lockgate.mcp.client.services import Occasion, Refusal
 from lockgate.mcp.host.settings import SamplingSettings
 from lockgate.mcp.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 from lockgate.mcp.protocol.jsontext import Unreadable
+from lockgate.policy.approval import TakesTurns, turn_of
 
 COMPLETES_WITHIN: Final = 120.0
 """Seconds that a model has for one completion."""
@@ -38,7 +40,7 @@ Consent: TypeAlias = Callable[[Lines], Awaitable[bool]]
 """Asks a person; True for a clear yes, and nothing else."""
 
 
-class TerminalConsent:
+class TerminalConsent(TakesTurns[Consent]):
     """Asks on a terminal: yes or, whatever else is typed, no."""
 
     def __init__(self, voice: Voice, device: Path | None = None) -> None:
@@ -48,28 +50,36 @@ class TerminalConsent:
 
     async def __call__(self, lines: Lines) -> bool:
         """Ask; the caller bounds it. Raises nothing."""
+        async with self.turn() as put:
+            return await put(lines)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[Consent]:
         async with self._voice.asking():
-            terminal = open_terminal(self._device)
-            if terminal is None:
+            yield self._put
+
+    async def _put(self, lines: Lines) -> bool:
+        terminal = open_terminal(self._device)
+        if terminal is None:
+            return False
+        try:
+            width = min(terminal.width, _MAX_WIDTH)
+            if width < MIN_WIDTH:
+                await terminal.show("\na server's wish needs an answer, on a wider terminal\n")
                 return False
-            try:
-                width = min(terminal.width, _MAX_WIDTH)
-                if width < MIN_WIDTH:
-                    await terminal.show("\na server's wish needs an answer, on a wider terminal\n")
-                    return False
-                shown = list(lines(width))
-                await terminal.show("\n" + "\n".join(shown) + "\n")
-                if len(shown) > _SCREEN:
-                    await terminal.show(f"{len(shown)} lines above belong to this question\n")
-                typed = await terminal.ask("answer [no]: ")
-                return typed is not None and typed.casefold() in ("y", "yes")
-            except OSError:
-                return False
-            except asyncio.CancelledError:
-                terminal.show_now("\n[the question is withdrawn]\n")
-                raise
-            finally:
-                terminal.close()
+            shown = list(lines(width))
+            await terminal.show("\n" + "\n".join(shown) + "\n")
+            if len(shown) > _SCREEN:
+                await terminal.show(f"{len(shown)} lines above belong to this question\n")
+            typed = await terminal.ask("answer [no]: ")
+            return typed is not None and typed.casefold() in ("y", "yes")
+        except OSError:
+            return False
+        except asyncio.CancelledError:
+            terminal.show_now("\n[the question is withdrawn]\n")
+            raise
+        finally:
+            terminal.close()
 
 
 class ModelSampling:
@@ -135,8 +145,8 @@ class ModelSampling:
             raise _Refused(REJECTED, "nobody is there to be asked", "unattended")
         clock = asyncio.timeout(self._within)
         try:
-            async with clock:
-                agreed = await self._consent(lines)
+            async with turn_of(self._consent) as put, clock:
+                agreed = await put(lines)
         except TimeoutError:
             if not clock.expired():
                 raise

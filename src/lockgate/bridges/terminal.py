@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -10,13 +12,13 @@ from lockgate.bridges.choices import choice_lines, understood
 from lockgate.bridges.question import MIN_WIDTH, has_secrets, render_question, render_summary
 from lockgate.bridges.tty import Terminal, open_terminal
 from lockgate.bridges.voice import Voice
-from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope
+from lockgate.policy.approval import PASS, Answer, Question, Reply, Scope, TakesTurns
 from lockgate.showing import folded
 
 _MAX_WIDTH: Final = 100
 
 
-class TerminalApprover:
+class TerminalApprover(TakesTurns[Callable[[Question], Awaitable[Reply]]]):
     """An approver that asks on a terminal, one question at a time.
 
     Answers are `no` (the default; what follows it is told to the model), `once` and, where the
@@ -39,19 +41,27 @@ class TerminalApprover:
 
     async def __call__(self, question: Question) -> Reply:
         """Ask, and wait for as long as it takes; the caller bounds it. Raises nothing."""
+        async with self.turn() as put:
+            return await put(question)
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[Callable[[Question], Awaitable[Reply]]]:
         async with self._voice.asking():
-            terminal = open_terminal(self._device)
-            if terminal is None:
-                return PASS
-            try:
-                return await self._ask(terminal, question)
-            except OSError:  # the terminal went away in the middle: nobody answered
-                return Answer(False, self.name, note="the terminal was closed")
-            except asyncio.CancelledError:
-                terminal.show_now("\n[the question is withdrawn]\n")
-                raise
-            finally:
-                terminal.close()
+            yield self._put
+
+    async def _put(self, question: Question) -> Reply:
+        terminal = open_terminal(self._device)
+        if terminal is None:
+            return PASS
+        try:
+            return await self._ask(terminal, question)
+        except OSError:  # the terminal went away in the middle: nobody answered
+            return Answer(False, self.name, note="the terminal was closed")
+        except asyncio.CancelledError:
+            terminal.show_now("\n[the question is withdrawn]\n")
+            raise
+        finally:
+            terminal.close()
 
     async def _ask(self, terminal: Terminal, question: Question) -> Answer:
         width = min(terminal.width, _MAX_WIDTH)

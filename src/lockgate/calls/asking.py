@@ -19,7 +19,16 @@ from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, cancelled_from_outside
 from lockgate.calls.refusals import Refuse
 from lockgate.errors import LocalError
-from lockgate.policy.approval import LASTING, PASS, Answer, Approver, Later, Question, Scope
+from lockgate.policy.approval import (
+    LASTING,
+    PASS,
+    Answer,
+    Approver,
+    Later,
+    Question,
+    Scope,
+    turn_of,
+)
 from lockgate.policy.grants import concerns_of, session_of
 
 MAX_ROUNDS: Final = 3
@@ -57,7 +66,8 @@ class Asking:
         limit: float | None,
         on_question: OnQuestion | None = None,
     ) -> None:
-        """`limit`: seconds that one approver has for one question; None waits without bound.
+        """`limit`: seconds that one approver has for one question, from when it can be put
+        (`policy.approval.TakesTurns`); None waits without bound.
         `on_question` bounds its own wait."""
         self._on_question = on_question
         for approver in (*attended, *unattended):
@@ -147,11 +157,12 @@ class Asking:
         for approver, name in zip(self._approvers[attended], self._names[attended], strict=True):
             reply: object = None
             try:
-                loop = asyncio.get_running_loop()
-                deadline = None if self._limit is None else loop.time() + self._limit
-                with Leash(deadline=deadline) as leash:
-                    shown = replace(ask.question, arguments=copied(ask.question.arguments))
-                    reply = await approver(shown)
+                shown = replace(ask.question, arguments=copied(ask.question.arguments))
+                async with turn_of(approver) as put:
+                    now = asyncio.get_running_loop().time()
+                    deadline = None if self._limit is None else now + self._limit
+                    with Leash(deadline=deadline) as leash:
+                        reply = await put(shown)
                 if leash.pulled is not None:
                     return refusals.expired(ask.registered, ask.reasons, name)
                 if reply is PASS:

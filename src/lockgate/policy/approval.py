@@ -7,9 +7,11 @@ means no (S0-09). An approver that raises, or overruns its time, has said no.
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from types import MappingProxyType
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -18,6 +20,7 @@ from lockgate.tools.origin import Origin
 from lockgate.traits import SideEffectLevel
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_Asks = TypeVar("_Asks")
 
 
 class Scope(enum.Enum):
@@ -141,3 +144,24 @@ class Approver(Protocol):
         ...
 
     async def __call__(self, question: Question) -> Reply: ...
+
+
+class TakesTurns(ABC, Generic[_Asks]):
+    """Whoever can put one question at a time, such as to the person at a terminal.
+
+    The time for an answer begins with the turn, so none runs out before the question can be seen.
+    """
+
+    @abstractmethod
+    def turn(self) -> AbstractAsyncContextManager[_Asks]:
+        """Waits until nobody else asks there, and gives what to ask with, once.
+
+        The wait is as long as the questions before need, each of which has its own time.
+        """
+
+
+def turn_of(asks: _Asks) -> AbstractAsyncContextManager[_Asks]:
+    """The turn of whoever takes turns; of others, which ask at any time, themselves at once."""
+    if isinstance(asks, TakesTurns):
+        return cast("TakesTurns[_Asks]", asks).turn()
+    return nullcontext(asks)

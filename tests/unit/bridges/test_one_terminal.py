@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import pytest
+
+from lockgate.bridges.elicitation import TerminalElicitation
+from lockgate.bridges.sampling import TerminalConsent
 from lockgate.bridges.terminal import TerminalApprover
 from lockgate.bridges.voice import Voice
-from lockgate.policy.approval import Answer, Question
+from lockgate.policy.approval import Answer, Question, TakesTurns
 from lockgate.testing.turns import turns
 
 PROMPT = "answer [no]: "
@@ -51,3 +55,24 @@ async def test_questions_of_several_sessions_are_put_one_at_a_time(
         assert isinstance(reply, Answer)
         assert reply.approved is (word == "once")
         said.clear()
+
+
+@pytest.mark.parametrize("kind", [TerminalApprover, TerminalElicitation, TerminalConsent])
+async def test_whoever_asks_there_has_the_floor_when_its_turn_begins(
+    kind: Callable[..., TakesTurns[Any]],
+) -> None:
+    """Whoever bounds an answer counts from there: what waits for the floor is seen by nobody."""
+    voice = Voice(lambda text: None)
+    asks, begun = kind(voice=voice), asyncio.Event()
+
+    async def ask() -> None:
+        async with asks.turn():
+            begun.set()
+
+    async with voice.asking():
+        asking = asyncio.create_task(ask())
+        await turns()
+        assert not begun.is_set()
+    async with asyncio.timeout(5):
+        await asking
+    assert begun.is_set()

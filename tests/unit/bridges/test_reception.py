@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from lockgate.bridges.reception import IN_SECONDS, MAX_QUESTIONS, Reception
 from lockgate.calls.records import AskedRecord
 from lockgate.mcp.client.services import Elicit, Occasion, Refusal
 from lockgate.mcp.protocol.elicitation import ElicitAnswer, Elicitation, read_elicitation
+from lockgate.policy.approval import TakesTurns
 from lockgate.testing.clock import FakeClock
+from lockgate.testing.turns import turns
 
 WHO = Occasion("files", "ask", "c1", attended=True)
 YES = ElicitAnswer.accept({})
@@ -124,6 +128,26 @@ async def test_a_person_has_so_long() -> None:
     answer = await _reception(kept, within=0.01).elicits(forever)(_form(), WHO)
     assert answer == ElicitAnswer.cancel()
     assert kept.actions == [("cancel", "expired")]
+
+
+async def test_their_time_begins_when_the_question_can_be_put() -> None:
+    """Where one question is put at a time, the others wait, and do not run out."""
+    free = asyncio.Event()
+
+    class Desk(TakesTurns[Elicit]):
+        @asynccontextmanager
+        async def turn(self) -> AsyncGenerator[Elicit]:
+            await free.wait()
+            yield _saying(YES)
+
+        async def __call__(self, asked: Elicitation, occasion: Occasion) -> ElicitAnswer:
+            raise AssertionError
+
+    asking = asyncio.ensure_future(_reception(Kept(), within=0).elicits(Desk())(_form(), WHO))
+    await turns()
+    free.set()
+    async with asyncio.timeout(5):
+        assert await asking == YES
 
 
 async def test_each_server_has_so_many_questions_in_a_while() -> None:

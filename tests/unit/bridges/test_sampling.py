@@ -12,13 +12,15 @@ import pytest
 
 from lockgate.agent.model import Hearing, ModelReply, ModelRequest, ToolCall, Usage, UserMessage
 from lockgate.bridges.reception import Reception
-from lockgate.bridges.sampling import Lines, ModelSampling, TerminalConsent
+from lockgate.bridges.sampling import Consent, Lines, ModelSampling, TerminalConsent
 from lockgate.bridges.voice import Voice
 from lockgate.calls.records import AskedRecord
 from lockgate.errors import Fate, Fault, PeerError, Phase
 from lockgate.mcp.client.services import Occasion, Refusal
 from lockgate.mcp.host.settings import SamplingSettings
+from lockgate.policy.approval import TakesTurns
 from lockgate.testing.clock import FakeClock
+from lockgate.testing.turns import turns
 
 WHO = Occasion("files", "ask", "c1", attended=True)
 
@@ -117,6 +119,30 @@ async def test_it_is_shown_before_and_after_and_then_given() -> None:
         *("sampling", "accept", "a-model"),
         7,
     )
+
+
+async def test_the_time_of_a_person_begins_when_they_can_be_asked() -> None:
+    """While somebody else asks on their terminal, it does not run out."""
+    free, person = asyncio.Event(), Agrees()
+
+    class Desk(TakesTurns[Consent]):
+        @asynccontextmanager
+        async def turn(self) -> AsyncGenerator[Consent]:
+            await free.wait()
+            yield person
+
+        async def __call__(self, lines: Lines) -> bool:
+            raise AssertionError
+
+    clock = FakeClock()
+    reception = Reception(Kept(), time=clock, monotonic=clock, within=0, tell=lambda text: None)
+    model = Says(ModelReply("Hi"))
+    sampling = ModelSampling(SamplingSettings("m"), model, reception, Desk(), 0)
+    asking = asyncio.ensure_future(sampling(_params(), WHO))
+    await turns()
+    free.set()
+    async with asyncio.timeout(5):
+        assert (await asking)["model"] == "a-model"
 
 
 async def test_nothing_that_a_model_would_get_is_left_out() -> None:
