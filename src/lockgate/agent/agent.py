@@ -153,13 +153,12 @@ class Agent:
         with self._under_way(interrupt) as token:
             snapshot = self._runtime.snapshot()
             standing = Standing(
-                self._execution(snapshot, entry),
+                self._execution(snapshot, entry, by_model=False),
                 self._plan,
                 self._scope,
                 sink,
                 snapshot=snapshot,
                 budget=TokenBudget(self._plan.limits.tokens),
-                by_person=True,
             )
             return await own_call(self._runtime, standing, name, arguments, token)
 
@@ -200,7 +199,7 @@ class Agent:
     def _turn(self, prompt: str, interrupt: InterruptToken | None, sink: Sink) -> Turn:
         plan, runtime = self._plan, self._runtime
         snapshot = runtime.snapshot()
-        execution = self._execution(snapshot, plan.entry)
+        execution = self._execution(snapshot, plan.entry, by_model=True)
         missing = runtime.missing
         news = (
             *self._session.changed(shown(snapshot, execution.bounds), missing),
@@ -218,7 +217,7 @@ class Agent:
             budget=TokenBudget(plan.limits.tokens),
         )
 
-    def _execution(self, snapshot: Snapshot, entry: str) -> Execution:
+    def _execution(self, snapshot: Snapshot, entry: str, *, by_model: bool) -> Execution:
         plan = self._plan
         return Execution(
             id=self._runtime.make_id(),
@@ -230,6 +229,7 @@ class Agent:
             environment=plan.environment,
             session_id=self.session_id,
             principal=plan.principal,
+            by_model=by_model,
         )
 
     def __repr__(self) -> str:

@@ -148,6 +148,7 @@ class Children:
             principal=above.principal,
             agent=wish.label,
             skills=above.skills if wish.skill is None else (*above.skills, wish.skill),
+            by_model=True,
         )
         plan = replace(
             parent.plan,

@@ -33,8 +33,6 @@ class Standing:
     """The tools it works on, and its children with it; None: those of the moment."""
     budget: TokenBudget | None = None
     """What its tokens count against; None: nothing bounds them."""
-    by_person: bool = False
-    """Whether its calls are a person's own, and no model's."""
 
 
 class UnderWay:

@@ -64,6 +64,5 @@ def child_tools(config: Config) -> ChildTools:
     if "list_agents" in named:
         made.append(ListAgents(agents, background))
     if skills:
-        forks = SkillForks(children)
-        made.append(Skill(skills, forked=forks, by_person=forks.by_person))
+        made.append(Skill(skills, forked=SkillForks(children)))
     return ChildTools(tuple(made), children)

@@ -80,6 +80,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`Execution.agent`."""
     skills: tuple[str, ...] = ()
     """`Execution.skills`."""
+    by_model: bool = True
+    """`Execution.by_model`; tickets of before it was kept may be a model's."""
     parent_call: str | None = None
     timeout: float | None = None
     level: str = SideEffectLevel.MUTATING.value
@@ -139,8 +141,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     def answers(self, other: Ticket) -> bool:
         """Whether the answer to this question is also that to `other`, so that one is enough.
 
-        The same call; or, in one session and for one principal, an equal call about which nothing
-        more is asked.
+        The same call; or, in one session, for one principal and by the same kind of asker, an equal
+        call about which nothing more is asked.
         """
         if self.digest != other.digest:
             return False
@@ -151,6 +153,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             session is not None
             and session == (other.inviting_session or other.session)
             and self.principal == other.principal
+            and self.by_model == other.by_model
             and covers(concerns_of(self.concerns), other.concerns)
         )
 
@@ -217,6 +220,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             principal=self.principal,
             agent=self.agent,
             skills=self.skills,
+            by_model=self.by_model,
         )
         return Call(
             id=self.call_id,
@@ -269,6 +273,7 @@ def ticket_for(
         principal=execution.principal,
         agent=execution.agent,
         skills=execution.skills,
+        by_model=execution.by_model,
         parent_call=call.parent_call,
         timeout=call.timeout,
         level=question.level.value,

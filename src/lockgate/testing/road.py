@@ -117,6 +117,7 @@ class Road:
         execution: str = "execution",
         entry: str = "test",
         declared: DeclaredCall | None = None,
+        by_model: bool = False,
     ) -> Call:
         """A call of `name`, with a fresh id, in one session, within the widest bounds."""
         return Call(
@@ -132,6 +133,7 @@ class Road:
                 session_id=session,
                 inviting_session=inviting,
                 principal=principal,
+                by_model=by_model,
             ),
             interrupt=interrupt,
             timeout=timeout,

@@ -47,8 +47,3 @@ class SkillForks:
         except ChildRefused as refused:
             result = ToolResult.error(ErrorKind.TOOL_ERROR, str(refused), reason=refused.reason)
             return Outcome(result, Fate.NOT_SENT, final=True)
-
-    def by_person(self, context: ToolContext) -> bool:
-        """Whether a call is no model's: a person's, or a program's in the place of one."""
-        inviter = self._children.inviter(context)
-        return inviter is None or inviter.by_person

@@ -69,18 +69,10 @@ _DECLARATION: Final = Declaration(
 class Skill(BuiltinTool):
     """Hands out skills. It holds the definitions of one gate, and nothing of any execution."""
 
-    def __init__(
-        self,
-        skills: Mapping[str, SkillDefinition],
-        *,
-        forked: Forked,
-        by_person: Callable[[ToolContext], bool] = lambda context: False,
-    ) -> None:
-        """`skills` are the definitions by name; `by_person` says whether a call is a person's, who
-        may ask for other skills than a model."""
+    def __init__(self, skills: Mapping[str, SkillDefinition], *, forked: Forked) -> None:
+        """`skills` are the definitions by name. A person may ask for others than a model."""
         self._skills = dict(skills)
         self._forked = forked
-        self._by_person = by_person
         super().__init__(
             "Skill",
             _DESCRIPTION + listing(self._skills.values()),
@@ -94,7 +86,7 @@ class Skill(BuiltinTool):
         self, arguments: Mapping[str, Any], context: ToolContext
     ) -> ToolResult | Outcome:
         name, given = arguments["skill"], arguments.get("arguments", "")
-        person = self._by_person(context)
+        person = not context.execution.by_model
         skill = self._skills.get(name)
         if skill is None or not (skill.by_person if person else skill.by_model):
             return self._unknown(name, skill, person=person)
@@ -125,7 +117,7 @@ def _told(skill: SkillDefinition, rendered: str) -> str:
     if skill.directory is not None:
         head += f"\nIts directory, from which it names its files: {visible(str(skill.directory))}"
     if skill.files:
-        files = "\n".join(f"- {path}" for path in skill.files[:MAX_FILES])
+        files = "\n".join(f"- {visible(str(path))}" for path in skill.files[:MAX_FILES])
         more = len(skill.files) - MAX_FILES
         rest = f"\n(and {more} more)" if more > 0 else ""
         head += f"\nIts files, to be read only if the skill needs them:\n{files}{rest}"
