@@ -150,6 +150,24 @@ def test_leaving_a_turn_tells_what_was_broken_off(project: Project, start: Start
     assert terminal.process.returncode == 143
 
 
+@pytest.mark.parametrize(("ending", "code"), [("\x03", 130), ("\x04", 0)])
+def test_whoever_leaves_a_conversation_is_told_how_to_go_on(
+    project: Project, start: StartAtTerminal, ending: str, code: int
+) -> None:
+    """By Ctrl+C as by the end of the input, on a line of its own."""
+    replies(project, {"text": "All done."})
+    terminal = start("run")
+    terminal.until("> ")
+    terminal.type("go\n")
+    terminal.until("> ")
+    terminal.type(ending)
+    last = terminal.end().rstrip().splitlines()[-1]
+    assert last.startswith("to go on: lockgate run --resume ")
+    assert terminal.process.returncode == code
+    session = last.rsplit(maxsplit=1)[1]
+    assert project.json("sessions", "list")["sessions"][0]["session"].startswith(session)
+
+
 def test_a_command_offers_no_session(project: Project, start: StartAtTerminal) -> None:
     """It ends with its one call: an answer for longer would be none."""
     project.add("s", ScriptedServer(tools=(tool("drop"),)), annotationTrust="trust")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,26 +109,36 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
     lockgate itself to do something."""
     from lockgate.cli.asked_skill import said
     from lockgate.cli.exit import Exit
-    from lockgate.cli.output import on_terminal
     from lockgate.cli.prompt import Prompts
-    from lockgate.cli.session_words import SHORT
     from lockgate.cli.turn import one_turn
     from lockgate.cli.typed import typed
 
     code: int = Exit.DONE
-    async with Prompts() as prompts:
-        async for line in prompts:
-            if await typed(gate, line):
-                continue
-            asked = await said(gate, agent, line, voice, show=not as_json)
-            if asked.prompt is None:
-                code = asked.code
-                continue
-            result = await one_turn(agent, asked.prompt, voice, show=not as_json)
-            code = _told(result, agent, as_json)
-    if agent.transcript and gate.config.sessions.keep != 0 and on_terminal(err=True):
-        click.echo(f"to go on: lockgate run --resume {agent.session_id[:SHORT]}", err=True)
+    try:
+        async with Prompts() as prompts:
+            async for line in prompts:
+                if await typed(gate, line):
+                    continue
+                asked = await said(gate, agent, line, voice, show=not as_json)
+                if asked.prompt is None:
+                    code = asked.code
+                    continue
+                result = await one_turn(agent, asked.prompt, voice, show=not as_json)
+                code = _told(result, agent, as_json)
+    finally:
+        if agent.transcript and gate.config.sessions.keep != 0:
+            _tell_how_to_go_on(agent, voice)
     return code
+
+
+def _tell_how_to_go_on(agent: Agent, voice: Voice) -> None:
+    """To whoever leaves a conversation, however they leave it."""
+    from lockgate.cli.output import on_terminal
+    from lockgate.cli.session_words import SHORT
+
+    with suppress(OSError):  # they may have closed the window
+        if on_terminal(err=True):
+            voice.say(f"\nto go on: lockgate run --resume {agent.session_id[:SHORT]}")
 
 
 def _told(result: RunResult, agent: Agent, as_json: bool) -> int:
