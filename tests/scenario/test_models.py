@@ -21,7 +21,6 @@ from lockgate.agent.models.tuning import Tuning
 from lockgate.agent.run import RunStatus
 from lockgate.app.build import Surroundings
 from lockgate.app.gate import Gate
-from lockgate.app.models import late_model, model_book
 from lockgate.content import Image
 from lockgate.errors import ConfigError
 from lockgate.testing.anthropic_wire import SIGNATURE
@@ -229,6 +228,21 @@ def test_a_run_without_a_key_says_what_to_set(project: Project) -> None:
     assert ledger.entries("start") == ()
 
 
+def test_doctor_looks_at_the_model(project: Project) -> None:
+    """At its key, and at what the provider's library knows; the provider is not asked."""
+    for name, environ, words in (
+        ("anthropic:m", {}, "ANTHROPIC_API_KEY"),
+        ("openrouter:m", {"OPENROUTER_API_KEY": KEY}, "must be prefixed"),
+        ("openrouter:a/m", {"OPENROUTER_API_KEY": KEY}, None),
+    ):
+        project.sections["agent"] = {"model": name}
+        done = project.run("doctor", env=environ)
+        assert done.returncode == (0 if words is None else 1), done.stdout
+        assert ("PROBLEM  agent.model: " in done.stdout) == (words is not None)
+        assert (words or "") in done.stdout
+        assert KEY not in done.stdout + done.stderr
+
+
 async def test_a_run_on_the_command_line(project: Project, server: ProviderServer) -> None:
     """The answer of a live model on standard output; its key and address from the environment."""
     server.then(Said("Hello to you."))
@@ -259,7 +273,8 @@ async def test_a_provider_that_fails_on_the_command_line(
 
 
 def test_the_library_is_loaded_for_those_who_name_such_a_model_alone(tmp_path: Path) -> None:
-    """Neither an agent on a script nor a look at a name with its key costs its second."""
+    """Neither an agent on a script nor a look at a name with its key costs its second, nor an agent
+    that was asked nothing yet."""
     code = """
         import asyncio, sys
         import lockgate
@@ -268,6 +283,7 @@ def test_the_library_is_loaded_for_those_who_name_such_a_model_alone(tmp_path: P
         async def main():
             async with lockgate.open(lockgate.Config()) as gate:
                 await gate.agent(model=lockgate.ScriptedModel([])).run("go")
+                gate.agent(model="ollama:m")
             check_model("anthropic:m", {"ANTHROPIC_API_KEY": "k"})
 
         asyncio.run(main())
@@ -276,7 +292,11 @@ def test_the_library_is_loaded_for_those_who_name_such_a_model_alone(tmp_path: P
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "OLLAMA_BASE_URL": "http://localhost:1/v1",
+        },
         capture_output=True,
         text=True,
         timeout=40,
@@ -285,15 +305,20 @@ def test_the_library_is_loaded_for_those_who_name_such_a_model_alone(tmp_path: P
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
 
 
-async def test_a_server_uses_a_model_in_its_own_name(
-    server: ProviderServer, tmp_path: Path
+async def test_what_only_a_providers_library_knows_is_told_with_the_first_reply(
+    tmp_path: Path,
 ) -> None:
-    """Made when it is first asked, and closed with the gate; how the agent's are to write is no
-    matter of a server's."""
-    late = late_model("openai-chat:gpt-5", server.environ, model_book(server.environ))
-    assert late.name == "openai-chat:gpt-5"
-    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
-        late_model("openai-chat:gpt-5", {}, model_book({}))
+    """To a program, whose loop is not held up before; `lockgate run` looks before it starts."""
+    environ = {"OPENROUTER_API_KEY": KEY, "HOME": str(tmp_path)}
+    around = Surroundings(environ=environ, cwd=tmp_path)
+    async with lockgate.open(
+        lockgate.Config(state_dir=tmp_path), surroundings=around, attended=False
+    ) as gate:
+        with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+            gate.agent(model="openai:m")
+        result = await gate.agent(model="openrouter:m").run("Go.")
+    assert (result.status, result.reason) == (RunStatus.MODEL_FAILED, "unsupported")
+    assert "must be prefixed" in result.detail
 
 
 async def test_what_models_are_to_write_is_in_the_configuration(

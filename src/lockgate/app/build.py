@@ -24,7 +24,7 @@ from lockgate.app.children import MADE_HERE, child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
 from lockgate.app.hooking import HookMaker
-from lockgate.app.models import late_model, model_book
+from lockgate.app.models import model_book
 from lockgate.app.own_hooks import own_hooks
 from lockgate.app.people import answerers_of, approvers_of, has_terminal
 from lockgate.app.places import make_environment
@@ -145,19 +145,19 @@ async def open(
             ledger = tracing = traced = TracedLedger(audit, tracer)
             made.own("spans", _closing(traced.close))
         witness = Witness(ledger)
-        models = model_book(around.environ, config.agent.tuning)
+        threads = WorkerThreads()
+        made.own("threads", threads.close)
+        models = model_book(around.environ, threads, config.agent.tuning)
         made.own("models", models.close)
         # Nothing of the agent's but the names is used for servers.
-        lent = model_book(around.environ)
+        lent = model_book(around.environ, threads)
         made.own("models of servers", lent.close)
         answered_by = services_of(
             config,
             services,
             answerers_of(config, around, attended, approvers, audit, state),
-            lambda name: late_model(name, around.environ, lent),
+            lent,
         )
-        threads = WorkerThreads()
-        made.own("threads", threads.close)
         manager, report = (
             make_manager(
                 config,

@@ -11,11 +11,11 @@ from lockgate.app.children import brought
 from lockgate.app.finding import Finding
 from lockgate.app.hook_findings import hook_findings
 from lockgate.app.logins import login_findings
-from lockgate.app.models import model_fault
+from lockgate.app.models import check_model, model_fault
 from lockgate.app.skill_findings import skill_findings
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
-from lockgate.errors import PeerError
+from lockgate.errors import ConfigError, PeerError
 from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
@@ -118,6 +118,21 @@ def unable_tools(config: Config, environ: Mapping[str, str]) -> tuple[Finding, .
         Finding("builtin", f"{name} can not work: {why}")
         for name, why in unable(config.builtin, environ).items()
     )
+
+
+def unusable_model(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
+    """What keeps the agent's model from being used here: a key, a library, a form of its name that
+    only the provider's library knows. Nobody is asked; a large library may be loaded."""
+    if config.agent.model is None:
+        return ()
+    try:
+        check_model(config.agent.model, environ, thoroughly=True)
+    except ConfigError as error:
+        return tuple(
+            Finding(str(problem.file or "agent.model"), problem.message, problem.hint)
+            for problem in error.problems
+        )
+    return ()
 
 
 def _ended(config: Config, now: float) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,10 +16,14 @@ from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.errors import ConfigError, LocalError
 
 
-def model_book(environ: Mapping[str, str], tuning: Tuning = PLAIN) -> ModelBook:
+def model_book(environ: Mapping[str, str], threads: Executor, tuning: Tuning = PLAIN) -> ModelBook:
     """The models that one gate gives by name, with their keys from `environ`; whoever makes it
-    closes it."""
-    return ModelBook(lambda name: _made(name, environ, tuning))
+    closes it.
+
+    A name and its key are looked at when it is asked for, and a script is read then. What talks to
+    a provider is made with the first reply, in one of `threads`.
+    """
+    return ModelBook(lambda name: _made(name, environ, threads, tuning))
 
 
 def chosen_model(
@@ -39,17 +44,12 @@ def chosen_model(
     return named
 
 
-def late_model(name: str, environ: Mapping[str, str], models: Callable[[str], Model]) -> Model:
-    """The model of `name`, looked at now and made when it is first asked. Raises as `models`."""
-    check_model(name, environ)
-    return models(name) if read_name(name)[0] == SCRIPTED else LateModel(name, models)
-
-
 def check_model(name: str | None, environ: Mapping[str, str], *, thoroughly: bool = False) -> None:
     """Raise what `chosen_model` would for `name`, before anything starts.
 
     What only the provider's own library knows is left aside, since loading it takes a second, but
-    for a look that is made `thoroughly`: by those who use the model at once.
+    for a look that is made `thoroughly`: by those who use the model at once, or look at nothing
+    else. A provider that is not in our table always has the library loaded.
     """
     if name is None:
         raise _no_model()
@@ -73,14 +73,18 @@ def model_fault(name: str) -> ConfigError | None:
     return None
 
 
-def _made(name: str, environ: Mapping[str, str], tuning: Tuning) -> Model:
+def _made(name: str, environ: Mapping[str, str], threads: Executor, tuning: Tuning) -> Model:
     provider, rest = read_name(name)
     if provider == SCRIPTED:
         return ScriptedModel.load(Path(rest))
     named = look_up(name, environ, _library())
-    from lockgate.agent.models.providers.making import make_model  # loads a large library
 
-    return make_model(named, tuning=tuning)
+    def make() -> Model:
+        from lockgate.agent.models.providers.making import make_model  # loads a large library
+
+        return make_model(named, tuning=tuning)
+
+    return LateModel(name, make, threads)
 
 
 def _library() -> Callable[[str], bool] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 import lockgate
 from lockgate.agent.models.late import LateModel
 from lockgate.agent.models.scripted import ScriptedModel
+from lockgate.agent.threads import WorkerThreads
 from lockgate.app.findings import findings
-from lockgate.app.models import check_model, chosen_model, late_model, model_book, model_fault
+from lockgate.app.models import check_model, chosen_model, model_book, model_fault
 from lockgate.errors import ConfigError, LocalError
 
 
@@ -38,11 +40,21 @@ def test_a_thorough_look_makes_what_is_then_used() -> None:
         check_model(None, environ)
 
 
-async def test_a_model_that_is_given_goes_before_the_configured_one(tmp_path: Path) -> None:
+@pytest.fixture
+async def threads() -> AsyncIterator[WorkerThreads]:
+    """The pool of a gate."""
+    pool = WorkerThreads()
+    yield pool
+    await pool.close()
+
+
+async def test_a_model_that_is_given_goes_before_the_configured_one(
+    threads: WorkerThreads, tmp_path: Path
+) -> None:
     """By itself or by its name, which is made once."""
     script = tmp_path / "replies.yaml"
     script.write_text("- text: hello\n")
-    book = model_book({})
+    book = model_book({}, threads)
     own = ScriptedModel([])
     assert chosen_model(own, "nowhere:x", book) is own
     by_name = chosen_model(f"scripted:{script}", "nowhere:x", book)
@@ -50,11 +62,14 @@ async def test_a_model_that_is_given_goes_before_the_configured_one(tmp_path: Pa
     await book.close()
 
 
-def test_a_model_for_servers_is_made_late(tmp_path: Path) -> None:
+async def test_what_talks_to_a_provider_is_made_late(
+    threads: WorkerThreads, tmp_path: Path
+) -> None:
     """Its name and key are looked at now; a script is read now, too."""
-    environ = {"ANTHROPIC_API_KEY": "k"}
-    book = model_book(environ)
-    assert isinstance(late_model("anthropic:m", environ, book), LateModel)
-    assert repr(book) == "<ModelBook of nothing yet>"
+    book = model_book({"ANTHROPIC_API_KEY": "k"}, threads)
+    assert isinstance(book("anthropic:m"), LateModel)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        book("openai:m")
     with pytest.raises(ConfigError, match="can not be read"):
-        late_model(f"scripted:{tmp_path}/nope.yaml", environ, book)
+        book(f"scripted:{tmp_path}/nope.yaml")
+    await book.close()

@@ -6,9 +6,8 @@ import logging
 
 import pytest
 
-from lockgate.agent.model import Hearing, Model, ModelReply, ModelRequest, UserMessage
+from lockgate.agent.model import Hearing, Model, ModelReply, ModelRequest
 from lockgate.agent.models.book import ModelBook
-from lockgate.agent.models.late import LateModel
 from lockgate.agent.models.scripted import ScriptedModel
 from lockgate.errors import ConfigError, LocalError
 
@@ -81,13 +80,3 @@ def test_a_name_that_can_not_be_used_is_not_remembered() -> None:
         with pytest.raises(ConfigError):
             book("a:x")
     assert tries == ["a:x", "a:x"]
-
-
-async def test_a_late_model_is_made_when_it_is_asked() -> None:
-    """And shows its name before."""
-    book = ModelBook(Open)
-    late = LateModel("a:x", book)
-    assert (late.name, repr(book)) == ("a:x", "<ModelBook of nothing yet>")
-    assert (await late.reply(ModelRequest([UserMessage("go")]))).text == "a:x"
-    assert repr(book) == "<ModelBook of a:x>"
-    await book.close()
