@@ -100,11 +100,13 @@ class Firing:
 
     def merged(self) -> Merged:
         """What they say together; one that has not ended counts as failed. Failures are logged,
-        with the hook's name and the kind of error alone."""
+        with the hook's name and the kind of error alone; as a warning unless the hook was cut off,
+        which an interrupt or a cancellation alone does."""
         said: list[Said] = list(zip(self._hooks, self._said, strict=True))
         merged = merge(self._told.event, said)
         for name, kind in merged.failed:
-            _log.warning("the hook %s failed on %s: %s", name, self._told.event.value, kind)
+            level = logging.INFO if kind == _CUT_OFF.kind else logging.WARNING
+            _log.log(level, "the hook %s failed on %s: %s", name, self._told.event.value, kind)
         return merged
 
     async def _run(self, index: int) -> None:

@@ -104,8 +104,12 @@ async def test_what_ends_a_program_passes() -> None:
         await Hooks([ScriptedHook([SystemExit(3)]).on(PRE)]).fire(TOLD)
 
 
-async def test_what_was_said_before_it_was_cut_off_counts() -> None:
-    """Of hooks that are cut off, those that had spoken are heard, and the others have failed."""
+async def test_what_was_said_before_it_was_cut_off_counts(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Of hooks that are cut off, those that had spoken are heard, and the others have failed:
+    whoever ended them need not be warned of it."""
+    caplog.set_level(logging.INFO)
     held, quick = ScriptedHook(hold=True), ScriptedHook([DENY])
     firing = Firing([held.on(PRE, name="held"), quick.on(PRE)], TOLD)
     task = asyncio.create_task(firing.run())
@@ -117,6 +121,8 @@ async def test_what_was_said_before_it_was_cut_off_counts() -> None:
     merged = firing.merged()
     assert merged.denied
     assert merged.failed == (("held", "cut off"),)
+    (logged,) = caplog.records
+    assert (logged.levelno, "held" in logged.getMessage()) == (logging.INFO, True)
 
 
 async def test_each_hook_has_a_copy() -> None:
