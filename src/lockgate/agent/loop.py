@@ -70,6 +70,7 @@ class TurnLoop:
     ) -> None:
         """`recorded`: what is decided and what comes of it is told to `calls`."""
         self._model = model
+        self._invoker = invoker
         self._limits = limits
         self._turn = turn
         self._transcript = transcript
@@ -80,7 +81,6 @@ class TurnLoop:
             invoker, new_call_id, limits, turn, transcript, self._emit, self._stop.token, recorded
         )
         """Makes the calls."""
-        self._shown = _shown(turn.snapshot, turn.execution.bounds)
         self._heard: Hearing | None = self._hear if turn.watched else None
         self._budget = turn.budget or TokenBudget(limits.tokens)
         self._usage = Usage()
@@ -93,13 +93,14 @@ class TurnLoop:
         """Run it. A cancellation passes through."""
         self._emit(
             TurnStarted(
-                self._turn.execution.id, self._model.name, self._shown.names, self._turn.missing
+                self._turn.execution.id, self._model.name, self._shown_now().names, self._turn.missing
             )
         )
         self._transcript.append(UserMessage(self._turn.prompt))
         with self._stop:
             end = await self._iterate()
-        self._emit(TurnFinished(end.status, end.reason, self._usage))
+        children = self._budget.used - self._usage.total
+        self._emit(TurnFinished(end.status, end.reason, self._usage, children))
         made = tuple(self.calls.made)
         return RunResult(
             self._text,
@@ -111,6 +112,7 @@ class TurnLoop:
             made,
             tuple(call.result for call in made if isinstance(call.result, Suspended)),
             self._usage,
+            children,
         )
 
     async def _iterate(self) -> _End:
@@ -138,13 +140,20 @@ class TurnLoop:
         """The model's next reply; None if the turn was stopped first."""
         request = ModelRequest(
             tuple(self._transcript),
-            self._shown.definitions,
+            self._shown_now().definitions,
             self._turn.instructions,
             self._longest_reply(),
         )
         with Leash(interrupt=self._stop.token):
             return await self._model.reply(request, self._heard)
         return None
+
+    def _shown_now(self) -> _Shown:
+        """What the model is shown now: a configuration that is read again may have left less of the
+        turn's bounds (S0-06)."""
+        snapshot, execution = self._turn.snapshot, self._turn.execution
+        bounds = self._invoker.within(execution.bounds, snapshot, entry=execution.entry)
+        return _shown(snapshot, bounds)
 
     def _longest_reply(self) -> int | None:
         """What is left of the tokens, once it is less than any model can write."""

@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 
 from lockgate.calls import refusals
-from lockgate.calls.call import Call
 from lockgate.calls.leash import Pulled
 from lockgate.calls.replay import another_try, together
 from lockgate.errors import Fate, Fault
 from lockgate.policy.ceiling import shown
+from lockgate.tools.context import Bounds
 from lockgate.tools.registry import Registered, Snapshot
 from lockgate.tools.result import ErrorKind, Outcome, ToolResult
 from lockgate.tools.tool import Declared
@@ -153,12 +153,12 @@ class Attempts(msgspec.Struct):
         )
 
 
-def near_readers(snapshot: Snapshot, call: Call, registered: Registered) -> tuple[str, ...]:
-    """Names of shown tools of the same place that read, for looking what a call has done."""
+def near_readers(snapshot: Snapshot, bounds: Bounds, registered: Registered) -> tuple[str, ...]:
+    """Names of tools shown within `bounds`, of the same place, that read."""
     server = registered.definition.origin.server
     near = (
         other.name
-        for other in shown(snapshot, call.execution.bounds)
+        for other in shown(snapshot, bounds)
         if other.is_read_only and other.definition.origin.server == server
     )
     return tuple(islice(near, 3))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken
 from lockgate.calls.asking import Asking
+from lockgate.calls.attempts import near_readers
 from lockgate.calls.call import Call
 from lockgate.calls.decide import Facts, Given, Run, Verdict, admitted, decide
 from lockgate.calls.declared import HOOK
@@ -75,6 +76,12 @@ class Briefing:
         if self._limit is None:
             return bounds
         return self._limit.within(bounds, snapshot, entry=entry)
+
+    def near_readers(
+        self, call: Call, snapshot: Snapshot, registered: Registered
+    ) -> tuple[str, ...]:
+        """Names of shown tools of the same place that read, for looking what a call has done."""
+        return near_readers(snapshot, self.limited(call, snapshot).execution.bounds, registered)
 
     def decide(
         self, call: Call, snapshot: Snapshot, taken: Taken, given: Given | None = None

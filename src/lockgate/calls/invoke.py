@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from lockgate.calls import refusals
 from lockgate.calls.arguments import Taken, copied_again, keyed, take
 from lockgate.calls.asking import MAX_ROUNDS, NOT_APPROVERS, Asking, Deferred, Settled, given_up
-from lockgate.calls.attempts import Attempts, near_readers
+from lockgate.calls.attempts import Attempts
 from lockgate.calls.bookkeeping import Bookkeeping
 from lockgate.calls.briefing import Briefing
 from lockgate.calls.call import Call, Suspended
@@ -387,10 +387,9 @@ class Invoker:
             interrupted = interrupt is not None and interrupt.interrupted
             late = limit is not None and limit.over
             if interrupted or late or not attempts.again():
-                unknown = attempts.fate is Fate.UNKNOWN
-                look = near_readers(self._current(), call, registered) if unknown else ()
-                result = attempts.result(look)
-                return checked(result, registered)
+                unknown, today = attempts.fate is Fate.UNKNOWN, self._current
+                look = self._briefing.near_readers(call, today(), registered) if unknown else ()
+                return checked(attempts.result(look), registered)
             permit = Permit(replace(context, begun=begun))
 
 

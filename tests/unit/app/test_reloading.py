@@ -24,8 +24,9 @@ from lockgate.settings.acceptance import AcceptedFiles, NotAccepted, digest_of
 from lockgate.settings.layers import locate
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.model import FakeModel, asking
-from lockgate.testing.tool import ScriptedTool
+from lockgate.testing.tool import ScriptedTool, lost
 from lockgate.tools.result import ErrorKind, ToolResult
+from lockgate.traits import SideEffectLevel
 
 
 class Place:
@@ -111,6 +112,42 @@ async def test_a_session_that_has_begun_is_held_to_it(place: Place) -> None:
         assert isinstance(made.result, ToolResult)
         assert made.result.kind is ErrorKind.NOT_OFFERED
     assert len(place.tool.runs) == 1
+
+
+@pytest.mark.req("S0-06")
+async def test_a_turn_that_has_begun_is_shown_what_is_left(place: Place) -> None:
+    """What the model is shown and what it may call stay the same within one turn, too."""
+    place.tool = ScriptedTool("add", destructive=False, hold=True)
+    model = FakeModel([asking("add"), asking("add")])
+    async with place.opened() as gate:
+        turn = asyncio.ensure_future(gate.agent(model=model).run("go"))
+        await place.tool.started.wait()
+        place.write(agent={"offer": ["drop"]})
+        await gate.reload()
+        place.tool.release()
+        result = await turn
+    assert [seen.names for seen in model.seen] == [("add", "drop"), ("drop",), ("drop",)]
+    kinds = [made.result.kind for made in result.calls if isinstance(made.result, ToolResult)]
+    assert kinds == [None, ErrorKind.NOT_OFFERED]
+
+
+async def test_no_tool_is_named_that_a_reload_took_away(place: Place) -> None:
+    """Nor as one to look with, where nobody knows what a call has done."""
+    place.drop = ScriptedTool("look", level=SideEffectLevel.READ_ONLY)
+    lenient: dict[str, Any] = {"approvals": {"exemptAtOrBelow": "mutating"}}
+    for narrower, names_it in (({}, True), ({"agent": {"offer": ["add"]}}, False)):
+        place.tool = ScriptedTool("add", destructive=False, hold=True, replies=[lost()])
+        place.write(**lenient)
+        async with place.opened() as gate:
+            call = asyncio.ensure_future(gate.call("add"))
+            await place.tool.started.wait()
+            place.write(**lenient, **narrower)
+            await gate.reload()
+            place.tool.release()
+            result = await call
+        assert isinstance(result, ToolResult)
+        assert result.kind is ErrorKind.OUTCOME_UNKNOWN
+        assert ("look" in result.text.split()[-1]) is names_it, result.text
 
 
 async def test_an_answer_meets_the_rules_of_its_time(place: Place) -> None:
