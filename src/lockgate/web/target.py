@@ -42,18 +42,19 @@ class Target:
     """As written, the same; None if there is none."""
     userinfo: str | None = field(repr=False, default=None)
     """`user:password` as written, escapes and all."""
+    origin: str = field(init=False, repr=False, compare=False)
+    """Scheme, host and port, the port only where it is not the scheme's own."""
+    address: str = field(init=False, repr=False, compare=False)
+    """What is asked for: everything but who asks."""
 
-    @property
-    def origin(self) -> str:
-        """Scheme, host and port, the port only where it is not the scheme's own."""
+    def __post_init__(self) -> None:
+        # Once for all: every request needs both.
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = self.port == (443 if self.scheme == "https" else 80)
-        return f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
-
-    @property
-    def address(self) -> str:
-        """What is asked for: everything but who asks."""
-        return self.origin + self.path + ("" if self.query is None else f"?{self.query}")
+        origin = f"{self.scheme}://{host}" + ("" if usual else f":{self.port}")
+        query = "" if self.query is None else f"?{self.query}"
+        object.__setattr__(self, "origin", origin)
+        object.__setattr__(self, "address", origin + self.path + query)
 
     @property
     def shown(self) -> str:
