@@ -1,7 +1,7 @@
 """The hooks of a call: told before it, before its question, of a refusal, and after it.
 
-No hook hears of a call that is refused anyway, and a hook's own call has no hooks. What is told is
-a copy; what a hook says can make a call stricter, never looser.
+No hook is asked about a call that is refused anyway, and a hook's own call has no hooks. What is
+told is a copy; what a hook says can make a call stricter, never looser.
 """
 
 from __future__ import annotations
