@@ -112,6 +112,8 @@ class TurnFinished:
     reason: str | None = None
     usage: Usage = field(default_factory=Usage)
     """What the model's replies have cost."""
+    child_tokens: int = 0
+    """As in `run.RunResult`."""
 
 
 @dataclass(frozen=True, slots=True)

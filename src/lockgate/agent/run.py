@@ -71,11 +71,14 @@ class RunResult:
     """The calls that wait for an answer elsewhere; `resume` takes their tickets."""
     usage: Usage = field(default_factory=Usage)
     """What the model's replies of this turn have cost, as their provider tells it."""
+    child_tokens: int = 0
+    """Tokens that its sub-agents and the skills that run by themselves have cost beside that. One
+    in the background that goes on costs more than is known here."""
 
     @property
     def tokens(self) -> int:
-        """`usage` as one number: what a bound counts."""
-        return self.usage.total
+        """All of them: what a bound counts."""
+        return self.usage.total + self.child_tokens
 
     @property
     def answered(self) -> bool:

@@ -189,8 +189,8 @@ class Display:
             return
         self._going_on.close()
         self._end_writing()
-        if self._columns() is not None and event.usage != Usage():
-            self._say("  ", _cost(event.usage))
+        if self._columns() is not None and (event.usage != Usage() or event.child_tokens):
+            self._say("  ", _cost(event.usage, event.child_tokens))
 
     # ------------------------------------------------------------------ what goes on
 
@@ -237,9 +237,10 @@ def _indent(path: tuple[str, ...]) -> str:
     return "  " * len(path)
 
 
-def _cost(usage: Usage) -> str:
+def _cost(usage: Usage, children: int) -> str:
     cached = f" ({usage.cached:,} from the cache)" if usage.cached else ""
-    return f"{usage.input:,} tokens read{cached}, {usage.output:,} written"
+    others = f"; {children:,} more in sub-agents" if children else ""
+    return f"{usage.input:,} tokens read{cached}, {usage.output:,} written{others}"
 
 
 def _given(arguments: Mapping[str, Any]) -> str:

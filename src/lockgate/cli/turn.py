@@ -82,6 +82,7 @@ def turn_data(result: RunResult) -> dict[str, Any]:
         "execution": result.execution_id,
         "tokens": result.tokens,
         "usage": {"input": usage.input, "output": usage.output, "cached": usage.cached},
+        "childTokens": result.child_tokens,
         "calls": [
             {
                 "id": made.id,

@@ -249,7 +249,8 @@ async def test_a_cancelled_parent_takes_its_children_along(tmp_path: Path) -> No
 
 
 async def test_tokens_of_a_child_are_its_parents(tmp_path: Path) -> None:
-    """A parent's bound is not to be had around through children; nor is a child's own."""
+    """A parent's bound is not to be had around through children; nor is a child's own. The result
+    tells what both have cost."""
     dear = ModelReply("so far", asking("look").calls, usage=Usage(output=60))
     async with a_bench(tmp_path, ScriptedTool("look", level=READ_ONLY)) as b:
         model = FakeModel([asking("delegate"), dear, dear, dear])
@@ -259,6 +260,8 @@ async def test_tokens_of_a_child_are_its_parents(tmp_path: Path) -> None:
             "tokens",
         )
         assert (result.status, result.reason) == (RunStatus.BOUND, "tokens")
+        assert (result.usage, result.child_tokens, result.tokens) == (Usage(), 120, 120)
+        assert b.delegate.results[0].usage.total == 120
         b.delegate.wish = a_wish(tokens=50)
         model = FakeModel([asking("delegate"), dear])
         result = await b.bench.agent(model).run("go")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -245,7 +246,11 @@ def test_off_a_terminal_only_what_comes_before_calls_is_shown() -> None:
 def test_what_it_cost_is_told_to_a_person() -> None:
     """If the provider tells it."""
     end = TurnFinished(RunStatus.ANSWERED, usage=Usage(1200, 30, 800))
-    assert shown(end, columns=80) == ["  1,200 tokens read (800 from the cache), 30 written"]
+    told = "  1,200 tokens read (800 from the cache), 30 written"
+    assert shown(end, columns=80) == [told]
+    assert shown(replace(end, child_tokens=5_000), columns=80) == [
+        f"{told}; 5,000 more in sub-agents"
+    ]
     assert shown(TurnFinished(RunStatus.ANSWERED), columns=80) == []
 
 
