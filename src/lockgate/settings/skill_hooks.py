@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from lockgate.agent.definitions.document import Document
+from lockgate.agent.definitions.document import FENCE, Document
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.hooks.event import HookEvent
 from lockgate.rules.rule import Rule
@@ -94,7 +94,7 @@ class SkillHooks:
         self, document: Document, findings: Findings, environ: Mapping[str, str] | None
     ) -> Draft:
         """The document's hooks as a part of a configuration."""
-        root = parse(_front_matter(document), document.path, Findings())
+        root = parse(_front_matter(document), document.path, findings)
         node = root.get("hooks") if isinstance(root, Table) else None
         if node is None:
             return {}
@@ -109,5 +109,5 @@ def _front_matter(document: Document) -> str:
     """The front matter, its lines where they are in the file. It has been read before."""
     text = document.data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
-    end = next(n for n, line in enumerate(lines[1:], 1) if line.rstrip() == "---")
+    end = next(n for n, line in enumerate(lines[1:], 1) if FENCE.fullmatch(line))
     return "\n".join(["", *lines[1:end]])

@@ -55,6 +55,17 @@ def test_the_places_of_all_layers_are_joined(project: Path, environ: dict[str, s
     assert [part.path.parent.name for part in waited.parts] == ["ours"]
 
 
+def test_no_line_hides_the_hooks_of_a_skill(project: Path, environ: dict[str, str]) -> None:
+    """Front matter ends where it ends for the rest of it: hooks make stricter, and do not get lost
+    behind a line that only looks like its end."""
+    front = 'argument-hint: "a\n---\u00a0\nb"\n' + HOOKED.format("x")
+    skill(project / "skills", "careful", front)
+    (project / "lockgate.yaml").write_text("agent: {skills: [./skills]}")
+    layers = locate(project, environ, "lockgate.yaml")
+    (found,) = load(layers, {**environ, "T": "t"}).agent.skills
+    assert len(found.hooks) == 1
+
+
 def test_one_name_in_two_layers_is_told_with_both_files(
     project: Path, environ: dict[str, str]
 ) -> None:

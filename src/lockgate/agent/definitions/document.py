@@ -29,12 +29,14 @@ MAX_FRONT_LINES: Final = 200
 """Lines of front matter."""
 
 _HIDDEN: Final = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e"
-    "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000e0000-\\U000e007f]"
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b"
+    "\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb"
+    "\\U0001d173-\\U0001d17a\\U000e0000-\\U0010ffff]|[\\u034f\\u200c\\u200d\\ufe0e\\ufe0f]{3}"
 )
 """Control characters, marks that reorder a line, and characters that are drawn as nothing though a
-model reads them; not the joiners that emoji and several scripts need."""
-_FENCE: Final = re.compile(r"---[ \t]*")
+model reads them; of the joiners that emoji and several scripts need only what spells a message."""
+FENCE: Final = re.compile(r"---[ \t]*")
+"""The whole line above and below front matter."""
 
 
 class Document(msgspec.Struct, frozen=True):
@@ -64,10 +66,10 @@ def read_document(path: Path, *, limit: int = MAX_BYTES) -> Document:
 def parse_document(data: bytes, path: Path) -> Document:
     """The document that a file of this content is. Raises as `read_document`."""
     lines = _text(data, path).split("\n")
-    if not _FENCE.fullmatch(lines[0]):
+    if not FENCE.fullmatch(lines[0]):
         hint = "begin with a line ---, then name: and description:, then another line ---"
         raise ConfigError(Problem("has no front matter", file=path, line=1, hint=hint))
-    closing = next((n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), None)
+    closing = next((n for n, line in enumerate(lines[1:], 1) if FENCE.fullmatch(line)), None)
     if closing is None:
         hint = "end it with a line that is ---"
         raise ConfigError(Problem("its front matter has no end", file=path, line=1, hint=hint))
@@ -112,7 +114,7 @@ def _text(data: bytes, path: Path) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if found := _HIDDEN.search(text):
         before = text[: found.start()]
-        message = f"holds the character U+{ord(found.group()):04X}, which nobody sees"
+        message = f"holds the character U+{ord(found.group()[0]):04X}, which nobody sees"
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise ConfigError(Problem(message, file=path, line=line, column=column, hint="take it out"))
     return text

@@ -109,6 +109,7 @@ class _Builder:
         line, column = int(node.start_mark.line) + 2, int(node.start_mark.column) + 1
         if getattr(node, "anchor", None) is not None:
             self.wrong(node, key, "an anchor (&) is not allowed", "repeat the value")
+            return Written(None, line, column)  # each alias is this node: nothing may blow up
         if str(node.tag).removeprefix(_TAG) not in _TAGS:
             self.wrong(node, key, "a tag (!) is not allowed", "put a text with ! in quotes")
         if depth > MAX_DEPTH:
@@ -149,7 +150,7 @@ def _scalar(tag: str, text: str) -> str | bool | int | float | None:
         match tag:
             case "null":
                 return None
-            case "bool":
+            case "bool" if text.lower() in ("true", "false"):
                 return text.lower() == "true"
             case "int":
                 return int(text) if len(text) < 20 else text

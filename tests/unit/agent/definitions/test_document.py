@@ -82,6 +82,12 @@ def test_line_ends_and_a_mark_at_the_start_do_not_matter() -> None:
         ("---\na: b\n---\n\u202egood\n", "U+202E"),
         ("---\na: b\n---\nx\U000e0041\n", "U+E0041"),
         ("---\na: b\u200b\n---\n", "U+200B"),
+        ("---\na: b\n---\na\xadb\n", "U+00AD"),
+        ("---\na: b\n---\na\u3164b\n", "U+3164"),
+        ("---\na: b\n---\nx\U000e0145\n", "U+E0145"),
+        ("---\na: b\n---\nx\ufe03\n", "U+FE03"),
+        ("---\na: b\n---\nx\u200c\u200d\u200c\u200c\n", "x.md:4:2: holds the character U+200C"),
+        ("---\na: &x [1]\nb: [*x, *x]\n---\n", "an anchor (&) is not allowed"),
     ],
 )
 def test_what_can_not_be_used_is_told_with_its_place(text: str | bytes, said: str) -> None:
@@ -93,6 +99,19 @@ def test_emoji_and_other_scripts_are_text() -> None:
     """What hides is refused, and nothing else."""
     body = "\U0001f469\u200d\U0001f4bb \ufe0f \u05d0 \ud55c\uae00 \u00a0 \u0915\u094d\u200d"
     assert parse_document(f"---\nname: x\n---\n{body}".encode(), Path("x.md")).body == body
+
+
+def test_aliases_of_aliases_blow_nothing_up() -> None:
+    """They are refused, and none is followed: 300 bytes that mean 8 ** 30 values."""
+    levels = "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 8)}]\n" for n in range(30))
+    assert "an anchor (&) is not allowed" in fault(f"---\na0: &a0 [1]\n{levels}---\n")
+
+
+def test_a_directive_makes_no_other_word_a_switch() -> None:
+    """`yes` is text in YAML 1.2; where a file says that it is 1.1, it is not taken for false."""
+    fields = parse_document(b"---\n%YAML 1.1\n--- {a: yes}\n---\nx\n", Path("x.md")).fields.value
+    assert isinstance(fields, Mapping)
+    assert fields["a"].value == "yes"
 
 
 def test_a_file_is_bounded_and_regular(tmp_path: Path) -> None:
