@@ -260,7 +260,7 @@ async def test_tokens_of_a_child_are_its_parents(tmp_path: Path) -> None:
             "tokens",
         )
         assert (result.status, result.reason) == (RunStatus.BOUND, "tokens")
-        assert (result.usage, result.child_tokens, result.tokens) == (Usage(), 120, 120)
+        assert (result.usage.total, result.child_tokens, result.tokens) == (60, 120, 180)
         assert b.delegate.results[0].usage.total == 120
         b.delegate.wish = a_wish(tokens=50)
         model = FakeModel([asking("delegate"), dear])
