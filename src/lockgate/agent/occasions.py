@@ -61,14 +61,13 @@ class Occasions:
         *,
         attended: bool,
         source: SessionSource = "startup",
+        interrupt: InterruptToken | None = None,
     ) -> str:
-        """A session begins; what hooks want the model told with its first prompt."""
-        merged = await self._fire(
-            _of_session(
-                HookEvent.SESSION_START, session_id, environment, attended, {"source": source}
-            )
-        )
-        return merged.context
+        """A session begins; what hooks want the model told with its first prompt. A hook that
+        `interrupt` cuts off has failed."""
+        event, details = HookEvent.SESSION_START, {"source": source}
+        told = _of_session(event, session_id, environment, attended, details)
+        return (await self._cut_off_by(interrupt, told)).context
 
     async def session_ended(
         self, session_id: str, environment: Environment, *, attended: bool
@@ -171,14 +170,19 @@ class Occasions:
         details: Mapping[str, Any],
         interrupt: InterruptToken | None,
     ) -> Opening:
-        hooks = self._hooks.of(event)
-        if not hooks:
+        if not self._hooks.of(event):
             return FREE
-        firing = Firing(hooks, _of(event, execution, details))
+        merged = await self._cut_off_by(interrupt, _of(event, execution, details))
+        return Opening(merged.why if merged.denied else None, merged.context)
+
+    async def _cut_off_by(self, interrupt: InterruptToken | None, told: HookInput) -> Merged:
+        hooks = self._hooks.of(told.event)
+        if not hooks:
+            return NOTHING_SAID
+        firing = Firing(hooks, told)
         with Leash(interrupt=interrupt):
             await firing.run()
-        merged = firing.merged()
-        return Opening(merged.why if merged.denied else None, merged.context)
+        return firing.merged()
 
     async def _fire(self, told: HookInput) -> Merged:
         return await self._hooks.fire(told) if self._hooks.any else NOTHING_SAID

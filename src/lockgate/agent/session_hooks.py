@@ -12,6 +12,7 @@ from lockgate.agent.plan import AgentPlan
 from lockgate.agent.run import RunResult, RunStatus
 from lockgate.agent.scope import SessionScope
 from lockgate.agent.turn import Turn
+from lockgate.tools.context import InterruptToken
 
 RunTurn: TypeAlias = Callable[[Turn], Awaitable[RunResult]]
 
@@ -39,7 +40,7 @@ class SessionHooks:
         What it raises, a cancellation too, passes through, once hooks were told that the turn is
         over (`Occasions.turn_broke_off`).
         """
-        await self._begin()
+        await self._begin(turn.interrupt)
         try:
             result = await self._turn(turn, said, run)
         except BaseException as error:
@@ -58,7 +59,7 @@ class SessionHooks:
         self._context = ""
         return await run(replace(turn, prompt=with_context(turn.prompt, context)))
 
-    async def _begin(self) -> None:
+    async def _begin(self, interrupt: InterruptToken | None) -> None:
         if self._begun:
             return
         self._begun = True
@@ -69,6 +70,7 @@ class SessionHooks:
             plan.environment,
             attended=plan.attended,
             source="resume" if self._resumed else "startup",
+            interrupt=interrupt,
         )
 
     async def _end(self) -> None:

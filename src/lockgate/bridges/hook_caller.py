@@ -23,8 +23,8 @@ class HookCaller:
     """Makes such calls. A `hooks.declared.mcp_tool.Caller`.
 
     Each is an execution of its own, with nobody there to ask, within the ceiling of the one it is
-    told about, and with exactly one tool: what the agent is offered says nothing of it. It belongs to no
-    session, so nothing that was answered in one counts for it.
+    told about, and with exactly one tool: what the agent is offered says nothing of it. It belongs
+    to no session, so nothing that was answered in one counts for it.
     """
 
     def __init__(

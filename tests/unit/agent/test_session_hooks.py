@@ -160,10 +160,11 @@ async def test_what_a_session_start_adds_waits_for_a_turn_that_begins(tmp_path: 
     assert "of the session" in str(model.seen[0].transcript)
 
 
-async def test_an_interrupt_cuts_the_hooks_of_a_turn_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("event", [E.SESSION_START, E.TURN_START])
+async def test_an_interrupt_cuts_the_hooks_of_a_turn_off(tmp_path: Path, event: HookEvent) -> None:
     """The turn is over as any interrupted one, and the hook has ended."""
     held, token, model = ScriptedHook(hold=True), InterruptToken(), FakeModel()
-    async with Workbench(tmp_path, hooks=[held.on(E.TURN_START)]) as bench:
+    async with asyncio.timeout(10), Workbench(tmp_path, hooks=[held.on(event)]) as bench:
         task = asyncio.create_task(bench.agent(model).run("a", interrupt=token))
         await held.started.wait()
         token.interrupt()
