@@ -186,6 +186,31 @@ async def test_a_reply_that_was_cut_off_is_no_answer(
 
 
 @every_wire
+@pytest.mark.parametrize(
+    "said",
+    [
+        Said("Half \ud83d.", thinking="a \ud83d"),
+        Said("One.", thinking="half \ud83d"),
+        Said("", (SaidCall("weather", '{"city": "\\ud83d"}'),)),
+        Said("", (SaidCall("weath\ud83d", "{}"),)),
+        Said("", (SaidCall("weather", '{"city": "Oslo"}', "c\ud83d"),)),
+    ],
+)
+async def test_half_a_character_of_a_model_ends_no_session(
+    name: str, said: Said, server: ProviderServer, tmp_path: Path
+) -> None:
+    """A model can write half a surrogate pair, and no request can be made with it: it is replaced
+    in what is sent from then on, also when the session goes on elsewhere."""
+    server.then(said)
+    async with a_gate(server, tmp_path, name) as gate:
+        agent = gate.agent()
+        assert (await agent.run("First \udcff.")).answered
+        assert (await agent.run("Second.")).text == "done"
+        await agent.close()
+        assert (await gate.agent(session=agent.session_id).run("Third.")).text == "done"
+
+
+@every_wire
 async def test_an_interrupt_hangs_up_on_the_provider(
     name: str, server: ProviderServer, tmp_path: Path
 ) -> None:

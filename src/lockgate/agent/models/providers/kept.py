@@ -30,7 +30,8 @@ _DROPPED: Final = frozenset({"usage", "timestamp", "metadata", "run_id", "conver
 
 
 def state_of(response: ModelResponse, calls: Sequence[ToolCall], name: str) -> JSONObject | None:
-    """What `response` needs kept beside its text and `calls`; None if that is nothing."""
+    """What `response` needs kept beside its text and `calls`; None if that is nothing, or nothing
+    that could be sent back (half a surrogate pair)."""
     if not any(_holds_more(part) for part in response.parts):
         return None
     whole = replace(response, parts=list(_named(response.parts, calls)))
@@ -40,6 +41,10 @@ def state_of(response: ModelResponse, calls: Sequence[ToolCall], name: str) -> J
         for key, value in cast("dict[str, Any]", dumped).items()
         if value is not None and key not in _DROPPED
     }
+    try:
+        json.dumps(kept, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return None
     return {"form": _FORM, "by": name, "response": kept}
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from pydantic_ai.messages import (
     BinaryContent,
@@ -82,7 +83,8 @@ class Reads:
 def parameters(request: ModelRequest) -> ModelRequestParameters:
     """Tools and instructions. Schemas are sent as they are, and no model is held to them by its
     provider (`strict`), which would need them rewritten."""
-    instructions = [InstructionPart(request.instructions)] if request.instructions.strip() else []
+    said = _whole(request.instructions)
+    instructions = [InstructionPart(said)] if said.strip() else []
     return ModelRequestParameters(
         function_tools=[_tool(definition) for definition in request.tools],
         instruction_parts=instructions,
@@ -102,7 +104,7 @@ def messages(transcript: Sequence[Message], reads: Reads, name: str) -> list[Mod
     """The transcript. `name` is the model's: what it wanted back itself is given back to it alone.
 
     Turns alternate: what follows one reply, results first, is one message; a reply that says
-    nothing is none.
+    nothing is none. Half a surrogate pair, which nothing can be sent with, is U+FFFD.
     """
     made: list[ModelMessage] = []
     for message in transcript:
@@ -121,6 +123,8 @@ def messages(transcript: Sequence[Message], reads: Reads, name: str) -> list[Mod
 def _said(reply: ModelReply, name: str) -> ModelResponse | None:
     if not reply.text.strip() and not reply.calls:
         return None
+    # What was mended is not what a kept state says, which is then left aside.
+    reply = _whole_reply(reply)
     before = restored(reply, name)
     if before is not None:
         return before
@@ -138,22 +142,50 @@ def _answer(answer: ToolAnswer, reads: Reads) -> ModelRequestPart:
             words.append(block.as_text())
         else:
             files.append(file)
-    text = "\n".join(words)
+    text = _whole("\n".join(words))
     if not text.strip() and not files:
         text = _NOTHING
     outcome = "failed" if answer.result.is_error else "success"
     content = [*([text] if text.strip() else []), *files] if files else text
-    return ToolReturnPart(answer.name, content, answer.call_id, outcome=outcome)
+    return ToolReturnPart(_whole(answer.name), content, _whole(answer.call_id), outcome=outcome)
 
 
 def _user(message: UserMessage, reads: Reads) -> ModelRequestPart:
     if not message.attached:
-        return UserPromptPart(message.text)
+        return UserPromptPart(_whole(message.text))
     return UserPromptPart(list(_shown(message, reads)))
 
 
 def _shown(message: UserMessage, reads: Reads) -> Iterator[UserContent]:
     if message.text.strip():
-        yield message.text
+        yield _whole(message.text)
     for block in message.attached:
-        yield reads.file(block) or block.as_text()
+        yield reads.file(block) or _whole(block.as_text())
+
+
+def _whole_reply(reply: ModelReply) -> ModelReply:
+    calls = tuple(
+        replace(
+            call,
+            id=_whole(call.id),
+            name=_whole(call.name),
+            arguments=_whole_arguments(call.arguments),
+        )
+        for call in reply.calls
+    )
+    return replace(reply, text=_whole(reply.text), calls=calls)
+
+
+def _whole_arguments(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        written = json.dumps(arguments, ensure_ascii=False)
+        return arguments if written == (whole := _whole(written)) else json.loads(whole)
+    except (ValueError, TypeError, RecursionError):  # of a program's own model, and no JSON
+        return arguments
+
+
+def _whole(text: str) -> str:
+    """`text` with U+FFFD for each half of a surrogate pair that has not its other half."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

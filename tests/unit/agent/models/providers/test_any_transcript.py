@@ -20,7 +20,8 @@ from lockgate.agent.transcript import settle
 from lockgate.content import Audio, Content, EmbeddedResource, Image, Text
 from lockgate.tools.result import ErrorKind, ToolResult
 
-_TEXT = st.text(max_size=8)
+_TEXT = st.text(st.characters() | st.sampled_from("\ud83d\ude00"), max_size=8)
+"""Half a surrogate pair among it: text of a careless model, of a tool, of a command line."""
 _FILE = st.one_of(
     st.builds(Image, st.sampled_from(["AAAA", "A", ""]), st.sampled_from(["image/png", "x/y"])),
     st.builds(Audio, st.just("AAAA"), st.sampled_from(["audio/wav", "audio/ogg"])),
@@ -49,7 +50,9 @@ def transcripts(draw: st.DrawFn) -> list[Message]:
             # Only the last reply of a turn may want nothing.
             fewest = 0 if number == replies - 1 else 1
             ids = [f"{turn}-{number}-{at}" for at in range(draw(st.integers(fewest, 2)))]
-            calls = tuple(ToolCall(each, "look", {"at": draw(_TEXT)}) for each in ids)
+            calls = tuple(
+                ToolCall(each, draw(_TEXT), {draw(_TEXT): [draw(_TEXT), 1]}) for each in ids
+            )
             made.append(ModelReply(draw(_TEXT), calls))
             made += [ToolAnswer(each, "look", draw(_RESULT)) for each in ids]
     if draw(st.booleans()):
