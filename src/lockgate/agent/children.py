@@ -16,6 +16,7 @@ from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import ChildEvent, Event, Sink, ignore
 from lockgate.agent.executor import Executor
 from lockgate.agent.instructions import instructions
+from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import Message, Model
 from lockgate.agent.occasions import with_context
 from lockgate.agent.plan import AgentPlan
@@ -51,12 +52,14 @@ class Children:
         self,
         *,
         model: Model | str | None = None,
+        limits: TurnLimits | None = None,
         max_depth: int = MAX_DEPTH,
         at_once: int = MAX_AT_ONCE,
     ) -> None:
-        """`model` is that of the children of a call that no model made: the configuration's. With
-        None such a call can have none."""
+        """`model` and `limits` are those of the children of a call that no model made: the
+        configuration's. Without a model such a call can have none."""
         self._model = model
+        self._limits = limits or TurnLimits()
         self._max_depth = max_depth
         self._at_once = at_once
         self._runtime: AgentRuntime | None = None
@@ -110,7 +113,8 @@ class Children:
 
     def parent_of(self, context: ToolContext) -> Standing:
         """The execution whose child it would be. Of a call that no model made, one is made up: a
-        scope of its own, the configuration's model. Raises `ChildRefused` if there is no model."""
+        scope of its own, the configuration's model and limits. Raises `ChildRefused` if there is no
+        model."""
         runtime, execution = self._served, context.execution
         if (found := self.inviter(context)) is not None:
             return found
@@ -122,8 +126,10 @@ class Children:
             made = runtime.model(model) if isinstance(model, str) else model
         except LockgateError as error:
             raise ChildRefused("no_model", str(error)) from None
-        plan = AgentPlan(made, execution.environment, execution.attended)
-        return Standing(execution, plan, SessionScope(execution.id), ignore)
+        environment, limits = execution.environment, self._limits
+        plan = AgentPlan(made, environment, execution.attended, limits=limits)
+        budget = TokenBudget(limits.tokens)
+        return Standing(execution, plan, SessionScope(execution.id), ignore, budget=budget)
 
     def _standing(
         self,

@@ -56,7 +56,7 @@ def child_tools(config: Config) -> ChildTools:
     from lockgate.agent.subagents.listing import ListAgents
     from lockgate.agent.subagents.task import Task
 
-    children = Children(model=config.agent.model)
+    children = Children(model=config.agent.model, limits=config.agent.limits)
     background = Background(children)
     made: list[Tool] = []
     if "Task" in named:

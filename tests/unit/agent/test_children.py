@@ -82,7 +82,7 @@ async def a_bench(
     tmp_path: Path, *tools: ScriptedTool, wish: Wish | None = None, **more: Any
 ) -> AsyncGenerator[Bench]:
     """A bench whose approver says yes, unless another is given."""
-    how = {key: more.pop(key) for key in ("model", "max_depth", "at_once") if key in more}
+    how = {key: more.pop(key) for key in ("model", "limits", "max_depth", "at_once") if key in more}
     children = Children(**how)
     delegate = Delegate(children, wish or a_wish())
     more.setdefault("approvers", [ScriptedApprover.always(True)])
@@ -277,6 +277,19 @@ async def test_a_call_that_no_model_made_has_the_configured_model(tmp_path: Path
     async with a_bench(tmp_path / "other") as b:
         result = await b.bench.road.invoke(b.bench.road.call("delegate"))
         assert (result.reason, "set agent.model" in result.text) == ("no_model", True)
+
+
+async def test_and_is_bounded_as_configured(tmp_path: Path) -> None:
+    """By the limits of the configuration, tokens among them: nobody else bounds it."""
+    dear = ModelReply("so far", asking("look").calls, usage=Usage(output=60))
+    for limits, reason in (
+        (TurnLimits(iterations=1), "iterations"),
+        (TurnLimits(tokens=50), "tokens"),
+    ):
+        model = FakeModel([dear, ModelReply("too far")])
+        async with a_bench(tmp_path / reason, model=model, limits=limits) as b:
+            await b.bench.road.invoke(b.bench.road.call("delegate"))
+            assert [result.reason for result in b.delegate.results] == [reason]
 
 
 async def test_an_offer_that_can_not_be_read_starts_nothing(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ MAX_KEPT: Final = 50
 """Of one session, those that are remembered, ended ones included: the oldest of these give way."""
 GRACE: Final = 10.0
 """Seconds that they have to end by themselves when their session does."""
+ENDING: Final = 5.0
+"""Seconds in which those that have not, and are cancelled, have to be over."""
 
 _log: Final = logging.getLogger(__name__)
 
@@ -96,7 +98,7 @@ class Background:
         """Start one for the call of `context`, and return at once.
 
         Raises `ChildRefused` as `Children.prepared`, and where there is no session that it could
-        belong to: calls that no model made, and calls of sub-agents.
+        belong to: calls that no model made, calls of sub-agents, and sessions that end.
         """
         inviter = self._children.inviter(context)
         if inviter is None:
@@ -105,6 +107,8 @@ class Background:
         if inviter.depth:
             text = "a sub-agent starts none in the background: leave `background` out"
             raise ChildRefused("not_in_background", text)
+        if inviter.scope.closed:  # whose turn may go on while those that are there are waited for
+            raise ChildRefused("session_ends", "the session ends, and starts nothing any more")
         crew = self._crew(inviter)
         child = self._children.prepared(wish, _without_deadline(context))
         return crew.start(agent, child)
@@ -172,7 +176,9 @@ class _Crew:
                 task.cancel()
             self._closed()
             if left:
-                await asyncio.wait(left)
+                _, lost = await asyncio.wait(left, timeout=ENDING)
+                for task in lost:
+                    _log.warning("%s goes on although it was cancelled", task.get_name())
 
 
 def _without_deadline(context: ToolContext) -> ToolContext:

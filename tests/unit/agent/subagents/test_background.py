@@ -111,6 +111,29 @@ async def test_what_does_not_end_is_cancelled(tmp_path: Path) -> None:
         assert (len(o.background), len(o.children)) == (0, 0)
 
 
+@pytest.mark.req("S3-07")
+async def test_a_session_that_ends_starts_no_other(tmp_path: Path) -> None:
+    """A turn is still under way while those in the background are waited for: what it starts now
+    would be waited for by nobody."""
+    tool, other = slow(), ScriptedTool("other", level=READ_ONLY, hold=True)
+    scripts = {"go": [START, asking("other"), task("general", "more", background=True)]}
+    scripts |= {"work": [asking("slow")], "more": [asking("slow")]}
+    model = PromptedModel(scripts)
+    async with office(tmp_path, [tool, other], grace=0.2) as o, asyncio.timeout(10):
+        agent = o.bench.agent(model)
+        turn = asyncio.create_task(agent.run("go"))
+        await other.started.wait()
+        await tool.started.wait()
+        closing = asyncio.create_task(agent.close())
+        await asyncio.sleep(0)  # it has begun
+        other.release()
+        await closing
+        made = (await turn).calls
+        assert (len(o.background), len(o.children), len(o.bench.runtime.under_way)) == (0, 0, 0)
+    results = [call.result for call in made]
+    assert [one.reason for one in results if isinstance(one, ToolResult)][2:] == ["session_ends"]
+
+
 async def test_one_that_never_began_gives_its_place_back(tmp_path: Path) -> None:
     """A session that is closed at once has none left."""
     model = PromptedModel({"go": [START]})
