@@ -20,7 +20,7 @@ class Journal(Protocol):
         ...
 
     def write(self, messages: Sequence[bytes]) -> None:
-        """Add these, all or none of them, so that they outlive this process and the machine."""
+        """Add these, all or none of them, so that they outlive this process however it ends."""
         ...
 
     def seen(self) -> bytes | None:

@@ -98,7 +98,7 @@ class SessionJournal:
         new = not self._kept
         if new:
             self._take()
-        with place.state.writing() as connection:
+        with place.state.writing(synced=False) as connection:
             if new:
                 connection.execute(
                     "INSERT INTO sessions (id, about, format, created, used, size)"
@@ -162,7 +162,7 @@ class SessionJournal:
         """Nothing of it is kept of a session in which nothing was said."""
         self._check()
         if self._kept and rows:
-            with self._place.state.writing() as connection:
+            with self._place.state.writing(synced=False) as connection:
                 connection.executemany(statement, rows)
 
     def _take(self) -> None:

@@ -5,9 +5,10 @@ statement or two, then a commit. So it is used on the loop's own thread: a threa
 more than most of these calls, and a cancelled await could leave a commit half believed in. What
 blocks is the disk, and, for at most `BUSY_SECONDS`, another process that is writing.
 
-`synchronous=FULL`: with NORMAL a power failure could take back the last commits, and with them
-the fact that a ticket was used. Only suspensions, answers and unknown outcomes are written here,
-so the sync they cost is on no hot path.
+Suspensions, answers and unknown outcomes are synced to the disk with each commit: a power failure
+must not take back that a ticket was used, and they are seldom. What is said in a session is not,
+since that is written all the time (docs/decisions/0045): it has left the process, and a later
+commit that is synced takes it along.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class StateDatabase:
         self.path = path
         self.owner = owner
         """A word for this opening of it, different each time: whose intents are in flight."""
+        self._syncs = True
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """What one query finds. Foreign errors become `StateError` or `LocalError`."""
@@ -52,13 +54,17 @@ class StateDatabase:
             raise _told(error, self.path) from error
 
     @contextmanager
-    def writing(self) -> Generator[sqlite3.Connection]:
+    def writing(self, *, synced: bool = True) -> Generator[sqlite3.Connection]:
         """One transaction: committed at the end of the block, rolled back if it raises.
 
         The write lock is taken at the start, so what the block reads is what it decides on. The
-        block must not await.
+        block must not await. Unless `synced`, a power failure may take the commit back; the end of
+        this process does not.
         """
         with _translated(self.path):
+            if synced is not self._syncs:
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+                self._syncs = synced
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection

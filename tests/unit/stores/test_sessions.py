@@ -51,6 +51,19 @@ def sessions(state: StateDatabase, tmp_path: Path, clock: FakeClock) -> Sessions
     return make
 
 
+def test_what_is_said_waits_for_no_disk_and_what_is_answered_does(
+    sessions: Sessions, state: StateDatabase
+) -> None:
+    """A message costs no sync, which would stop every session of the runtime; a grant has one."""
+    journal = sessions().begin("a" * 32, HERE)
+    for step in (lambda: journal.write([b"1"]), lambda: journal.note_seen(b"{}")):
+        step()
+        assert state.rows("PRAGMA synchronous") == [(1,)]
+    grant = Grant("a" * 32, "add", "f", frozenset(), None, True, "person", 1.0)
+    SqliteGrants(state).remember(grant)
+    assert state.rows("PRAGMA synchronous") == [(2,)]
+
+
 def test_what_was_said_is_there_for_the_next_who_opens_it(sessions: Sessions) -> None:
     """In order, in as many writes as there were, with what was noted of it."""
     journal = sessions().begin("a" * 32, HERE)

@@ -46,6 +46,17 @@ def test_its_side_files_are_private_too(tmp_path: Path) -> None:
         os.umask(before)
 
 
+def test_each_commit_is_synced_unless_it_says_otherwise(tmp_path: Path) -> None:
+    """Whatever the one before said (decisions 0012 and 0045)."""
+    full, normal = 2, 1
+    levels: list[int] = []
+    with open_state(tmp_path / "state.db", "o") as state:
+        for options in ({}, {"synced": False}, {"synced": False}, {}, {"synced": True}):
+            with state.writing(**options) as connection:
+                levels.append(connection.execute("PRAGMA synchronous").fetchone()[0])
+    assert levels == [full, normal, normal, full, full]
+
+
 def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     """An existing state database is made private when it is opened."""
     path = tmp_path / "state.db"
