@@ -14,12 +14,14 @@ import pytest
 import lockgate
 from lockgate.agent.model import ModelReply
 from lockgate.app.build import Surroundings
+from lockgate.calls.call import Suspended
+from lockgate.calls.refusals import Refuse
 from lockgate.decision import Decision
 from lockgate.errors import ConfigError, LocalError
 from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.hook import Hook
 from lockgate.hooks.result import HookDecision, HookResult
-from lockgate.policy.approval import Answer
+from lockgate.policy.approval import Answer, Later
 from lockgate.settings.acceptance import AcceptedFiles, NotAccepted, digest_of
 from lockgate.settings.layers import locate
 from lockgate.testing.approver import ScriptedApprover
@@ -148,6 +150,35 @@ async def test_no_tool_is_named_that_a_reload_took_away(place: Place) -> None:
         assert isinstance(result, ToolResult)
         assert result.kind is ErrorKind.OUTCOME_UNKNOWN
         assert ("look" in result.text.split()[-1]) is names_it, result.text
+
+
+@pytest.mark.parametrize(
+    ("narrower", "expected"),
+    [
+        ({"agent": {"offer": ["drop"]}}, ErrorKind.NOT_OFFERED),
+        ({"agent": {"ceiling": "read-only"}}, ErrorKind.ABOVE_CEILING),
+        ({"permissions": {"deny": ["add"]}}, ErrorKind.DENIED),
+    ],
+)
+async def test_an_answer_from_elsewhere_and_a_look_meet_it(
+    place: Place, narrower: dict[str, Any], expected: ErrorKind
+) -> None:
+    """A call that was put off before the reload is not made after it, whatever its answer; and
+    `explain` tells what `call` does."""
+    place.write()
+    place.tool = ScriptedTool("add")
+    later = ScriptedApprover([Later()])
+    async with place.opened(approvers=[later], attended=True) as gate:
+        waiting = await gate.call("add", {})
+        assert isinstance(waiting, Suspended)
+        place.write(**narrower)
+        await gate.reload()
+        told = gate.explain("add", {}).verdict
+        assert isinstance(told, Refuse)
+        result = await gate.resume(waiting.ticket, True)
+        assert isinstance(result, ToolResult)
+        assert result.kind is told.kind is expected
+    assert place.tool.runs == []
 
 
 async def test_an_answer_meets_the_rules_of_its_time(place: Place) -> None:
