@@ -17,10 +17,12 @@ from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import ModelReply, Usage
 from lockgate.agent.run import RunResult, RunStatus
 from lockgate.agent.wish import Wish
+from lockgate.calls.limit import Limit
 from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.hook import Hook, HookFunction
 from lockgate.hooks.result import HookDecision, HookResult
 from lockgate.policy.approval import Scope
+from lockgate.rules.rule import RuleSet
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.model import FakeModel, asking
 from lockgate.testing.tool import ScriptedTool
@@ -337,6 +339,26 @@ async def test_hooks_are_told_of_children(tmp_path: Path) -> None:
     assert start["parent_execution_id"] == result.execution_id
     assert (stop["subagent"], stop["status"]) == ("helper", "answered")
     assert stop["execution_id"] == start["execution_id"] != result.execution_id
+
+
+@pytest.mark.req("S0-06")
+async def test_a_reload_holds_for_a_child_that_has_begun_and_its_parent(tmp_path: Path) -> None:
+    """Both are shown what it has left, and may call no more than that."""
+    tool = ScriptedTool("write")
+
+    def tightened() -> ModelReply:
+        b.bench.invoker.tighten(RuleSet(()), READ_ONLY, Limit(READ_ONLY, None))
+        return asking("write")
+
+    async with a_bench(tmp_path, tool) as b:
+        model = FakeModel([asking("delegate"), tightened, ModelReply("helped"), asking("write")])
+        result = await b.bench.agent(model).run("go")
+        less, both = ("delegate",), ("write", "delegate")
+        assert [seen.names for seen in model.seen] == [both, both, less, less, less]
+        made = (*b.delegate.results[0].calls, *result.calls[1:])
+        kinds = [each.result.kind for each in made if isinstance(each.result, ToolResult)]
+    assert kinds == [ErrorKind.ABOVE_CEILING] * 2
+    assert tool.runs == []
 
 
 async def test_hooks_are_told_of_a_child_that_is_cancelled(tmp_path: Path) -> None:
