@@ -89,10 +89,10 @@ def _shown(found: list[file.Note], limit: int, *, of: int) -> ToolResult:
     kept: list[file.Note] = []
     room = MAX_CHARACTERS
     for note in reversed(found[-limit:]):
-        room -= len(note.text) + len(note.time) + 2
+        room -= len(file.shown(note)) + 1
         if room < 0 and kept:
             break
-        kept.append(note)
+        kept.append(note if room >= 0 else _cut(note))
     kept.reverse()
     facts = {
         "notes": [{"time": note.time, "text": note.text} for note in kept],
@@ -109,3 +109,9 @@ def _shown(found: list[file.Note], limit: int, *, of: int) -> ToolResult:
         head += "; older ones are left out"
     listed = "\n".join(map(file.shown, kept))
     return ToolResult((Text(head), Text(listed)), structured=facts)
+
+
+def _cut(note: file.Note) -> file.Note:
+    """One that a person's editor made longer than any result."""
+    left_out = len(note.text) - MAX_CHARACTERS
+    return file.Note(note.time, f"{note.text[:MAX_CHARACTERS]}… ({left_out:,} more characters)")

@@ -66,6 +66,19 @@ async def test_a_result_is_bounded(keep: Keep) -> None:
     assert len(result.text) < 41_000
 
 
+async def test_a_result_is_bounded_whatever_a_person_wrote(keep: Keep, kept: Path) -> None:
+    """An editor has no bound for one note; what is cut says so. Indents count."""
+    await keep("append_note", text="one")
+    path = kept / "notes.md"
+    path.write_text(f"{path.read_text()}{'x' * 100_000}\n")
+    result = await keep("read_notes")
+    assert len(result.text) < 41_000
+    assert result.text.endswith("more characters)")
+    for number in range(12):
+        await keep("append_note", text=f"{number}\n" + "y\n" * 1_900)
+    assert len((await keep("read_notes")).text) < 41_000
+
+
 @pytest.mark.parametrize("text", [" \n\t ", "\n"])
 async def test_a_blank_note_is_none(keep: Keep, kept: Path, text: str) -> None:
     """It would be a line that says nothing."""
