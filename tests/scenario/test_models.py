@@ -192,15 +192,16 @@ async def test_a_reply_that_was_cut_off_is_no_answer(
         Said("Half \ud83d.", thinking="a \ud83d"),
         Said("One.", thinking="half \ud83d"),
         Said("", (SaidCall("weather", '{"city": "\\ud83d"}'),)),
+        Said("", (SaidCall("weather", '{"city": ' * 400 + "1" + "}" * 400),)),
         Said("", (SaidCall("weath\ud83d", "{}"),)),
         Said("", (SaidCall("weather", '{"city": "Oslo"}', "c\ud83d"),)),
     ],
 )
-async def test_half_a_character_of_a_model_ends_no_session(
+async def test_what_no_request_can_hold_ends_no_session(
     name: str, said: Said, server: ProviderServer, tmp_path: Path
 ) -> None:
-    """A model can write half a surrogate pair, and no request can be made with it: it is replaced
-    in what is sent from then on, also when the session goes on elsewhere."""
+    """A model can write half a surrogate pair, or nest too deep, and no request can be made with
+    that: it is replaced in what is sent from then on, also when the session goes on elsewhere."""
     server.then(said)
     async with a_gate(server, tmp_path, name) as gate:
         agent = gate.agent()

@@ -11,13 +11,19 @@ from lockgate.testing.provider_steps import Said, pieces
 SIGNATURE: Final = "c2lnbmVk"
 """Of what was thought: it has to come back as it is."""
 _REASONS: Final[Mapping[str, str]] = {"length": "max_tokens", "filter": "refusal"}
+_OPENED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "thinking": {"thinking": "", "signature": ""},
+    "text": {"text": ""},
+    "tool_use": {"input": {}},
+}
+"""What of a block is empty when a stream begins it."""
 
 
 def anthropic_message(said: Said, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The whole message."""
     return {
         **_head(asked),
-        "content": list(_blocks(said)),
+        "content": [block for block, _ in _blocks(said)],
         "stop_reason": _reason(said),
         "usage": _usage(said),
     }
@@ -32,8 +38,8 @@ def anthropic_events(said: Said, asked: Mapping[str, Any]) -> Iterator[bytes]:
         "usage": _usage(said, written=1),
     }
     yield _event("message_start", message=start)
-    for index, block in enumerate(_blocks(said)):
-        first, deltas = _opened(block, said)
+    for index, (block, deltas) in enumerate(_blocks(said)):
+        first = {**block, **_OPENED[block["type"]]}
         yield _event("content_block_start", index=index, content_block=first)
         for delta in deltas:
             yield _event("content_block_delta", index=index, delta=delta)
@@ -67,13 +73,21 @@ def _usage(said: Said, *, written: int | None = None) -> dict[str, int]:
     }
 
 
-def _blocks(said: Said) -> Iterator[dict[str, Any]]:
+def _blocks(said: Said) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Each block, and the deltas that bring it in a stream."""
     if said.thinking:
-        yield {"type": "thinking", "thinking": said.thinking, "signature": SIGNATURE}
+        block = {"type": "thinking", "thinking": said.thinking, "signature": SIGNATURE}
+        thought = [{"type": "thinking_delta", "thinking": p} for p in pieces(said.thinking)]
+        yield block, [*thought, {"type": "signature_delta", "signature": SIGNATURE}]
     if said.text:
-        yield {"type": "text", "text": said.text}
+        told = [{"type": "text_delta", "text": piece} for piece in pieces(said.text)]
+        yield {"type": "text", "text": said.text}, told
     for call in said.calls:
-        yield {"type": "tool_use", "id": call.id, "name": call.name, "input": _read(call.arguments)}
+        written = [
+            {"type": "input_json_delta", "partial_json": piece} for piece in pieces(call.arguments)
+        ]
+        given = {"id": call.id, "name": call.name, "input": _read(call.arguments)}
+        yield {"type": "tool_use", **given}, written
 
 
 def _read(arguments: str) -> Any:
@@ -81,23 +95,6 @@ def _read(arguments: str) -> Any:
         return json.loads(arguments)
     except ValueError:
         return arguments
-
-
-def _opened(block: dict[str, Any], said: Said) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    match block["type"]:
-        case "thinking":
-            thought = [{"type": "thinking_delta", "thinking": p} for p in pieces(said.thinking)]
-            signed = {"type": "signature_delta", "signature": SIGNATURE}
-            return {"type": "thinking", "thinking": "", "signature": ""}, [*thought, signed]
-        case "text":
-            return {"type": "text", "text": ""}, [
-                {"type": "text_delta", "text": piece} for piece in pieces(said.text)
-            ]
-        case _:
-            (call,) = (call for call in said.calls if call.id == block["id"])
-            return {**block, "input": {}}, [
-                {"type": "input_json_delta", "partial_json": p} for p in pieces(call.arguments)
-            ]
 
 
 def _event(name: str, **fields: Any) -> bytes:

@@ -8,6 +8,7 @@ decided about.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
@@ -23,6 +24,8 @@ from pydantic_ai.messages import (
 
 from lockgate.agent.model import ModelReply, ToolCall
 from lockgate.content import JSONObject
+from lockgate.schema.limits import MAX_DEPTH
+from lockgate.schema.walk import depth_and_size
 
 _FORM: Final = 1
 """Of the state; another one is left aside."""
@@ -77,6 +80,9 @@ def decoded(arguments: str | Mapping[str, Any] | None) -> dict[str, Any] | str:
         return "they hold what JSON has no place for"
     if not isinstance(found, dict):
         return f"they are {_KINDS.get(type(found), 'a value')}"
+    # The road would refuse them, and the library can not write them once more.
+    if depth_and_size(cast("object", found), MAX_DEPTH, sys.maxsize)[0] > MAX_DEPTH:
+        return f"they nest deeper than {MAX_DEPTH} levels"
     return cast("dict[str, Any]", found)
 
 

@@ -47,6 +47,16 @@ async def test_text_is_told_as_it_comes(
 
 
 @every_wire
+async def test_calls_of_one_id_are_two_calls(
+    name: str, streamed: bool, server: ProviderServer, ask: Callable[[str], ProviderModel]
+) -> None:
+    """A careless provider gives an id twice; the loop gives ids of its own then."""
+    server.then(Said(calls=(SaidCall("a", '{"n": 1}'), SaidCall("b", '{"n": 2}'))))
+    reply, _ = await replied(ask(name), streamed)
+    assert [(call.name, call.arguments["n"]) for call in reply.calls] == [("a", 1), ("b", 2)]
+
+
+@every_wire
 async def test_calls_come_side_by_side(
     name: str, streamed: bool, server: ProviderServer, ask: Callable[[str], ProviderModel]
 ) -> None:
