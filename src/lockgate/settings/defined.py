@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from lockgate.agent.definitions.folders import by_name, files_of
 from lockgate.agent.skills.definition import SkillDefinition
-from lockgate.agent.skills.reading import skill_of, skill_paths
 from lockgate.agent.subagents.definition import AgentDefinition
-from lockgate.agent.subagents.reading import read_definition
 from lockgate.errors import ConfigError
 from lockgate.settings.acceptance import Pending
-from lockgate.settings.definition_files import Definitions
 from lockgate.settings.definition_keys import DefinitionPlace
 from lockgate.settings.findings import Findings
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import Draft
-from lockgate.settings.skill_hooks import SkillHooks
 from lockgate.settings.telling import word
 from lockgate.traits import SideEffectLevel
+
+if TYPE_CHECKING:
+    from lockgate.settings.skill_hooks import SkillHooks
 
 _SHOWN: Final = 200
 """Characters of a description that are told before it is accepted."""
@@ -45,24 +43,33 @@ def defined_by(
     layers: Layers,
     merged: Draft,
     findings: Findings,
-    hooks: SkillHooks,
+    hooks: Callable[[], SkillHooks],
     *,
     accepted_too: bool = False,
 ) -> Defined:
     """Read what the merged draft names, expanded. What is wrong goes to `findings`.
 
-    `hooks` reads those of skills. `accepted_too` gives among what waits also what does not wait
-    any more.
+    `hooks` makes what reads those of skills. `accepted_too` gives among what waits also what does
+    not wait any more.
     """
+    in_agents, in_skills = places_of(merged, "agents"), places_of(merged, "skills")
+    if not in_agents and not in_skills:
+        return Defined()
+    # Late: most configurations name none, and need nothing that reads them.
+    from lockgate.agent.definitions.folders import by_name, files_of
+    from lockgate.agent.skills.reading import skill_of, skill_paths
+    from lockgate.agent.subagents.reading import read_definition
+    from lockgate.settings.definition_files import Definitions
+
+    of_skills = hooks()
     agents = Definitions(files_of, read_definition, told_agent)
     skills = Definitions(
         skill_paths,
-        lambda document: skill_of(document, hooks=hooks),
+        lambda document: skill_of(document, hooks=of_skills),
         _told,
-        starts=hooks.starts,
-        calls=hooks.calls,
+        starts=of_skills.starts,
+        calls=of_skills.calls,
     )
-    in_agents, in_skills = places_of(merged, "agents"), places_of(merged, "skills")
     read_agents, read_skills = agents.read(in_agents, findings), skills.read(in_skills, findings)
     for read in (read_agents, read_skills):
         try:

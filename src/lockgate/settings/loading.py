@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.rules.rule import Rule
@@ -28,8 +30,10 @@ from lockgate.settings.nodes import Node
 from lockgate.settings.pins import Pins
 from lockgate.settings.pins_file import load_pins
 from lockgate.settings.reading import At, Draft, Section, read_section
-from lockgate.settings.skill_hooks import SkillHooks
 from lockgate.settings.yamlfile import decode, parse, read_file
+
+if TYPE_CHECKING:
+    from lockgate.settings.skill_hooks import SkillHooks
 
 _log = logging.getLogger("lockgate.settings")
 
@@ -87,7 +91,7 @@ def load(layers: Layers, environ: Mapping[str, str]) -> Config:
     merged = join([file.draft(findings, environ) for file in files], findings)
     own = servers_of(person.draft(Findings(), None) if person else {})
     config = Assembly(layers, merged, findings, own, home=_home(environ)).config()
-    defined = defined_by(layers, merged, findings, _skill_hooks(layers, merged, environ))
+    defined = defined_by(layers, merged, findings, partial(_skill_hooks, layers, merged, environ))
     pins = _pins(layers, findings)
     findings.raise_any()
     if defined.waiting:
@@ -134,7 +138,7 @@ def pending_definitions(layers: Layers, environ: Mapping[str, str]) -> tuple[Pen
     read = (read_layer(path, Findings()) for path in (layers.person, layers.project))
     # What else is wrong with them, such as a variable that is not set, is told when they are used.
     drafts: list[Draft] = [{} if file is None else file.draft(Findings(), environ) for file in read]
-    hooks = _skill_hooks(layers, join(drafts, Findings()), environ)
+    hooks = partial(_skill_hooks, layers, join(drafts, Findings()), environ)
     findings = Findings()
     found = defined_by(layers, drafts[1], findings, hooks, accepted_too=True)
     findings.raise_any()
@@ -143,6 +147,7 @@ def pending_definitions(layers: Layers, environ: Mapping[str, str]) -> tuple[Pen
 
 def _skill_hooks(layers: Layers, merged: Draft, environ: Mapping[str, str]) -> SkillHooks:
     """What reads the hooks that skills declare, where the merged draft is in force."""
+    from lockgate.settings.skill_hooks import SkillHooks
 
     def rule(text: RuleText, findings: Findings) -> Rule | None:
         return Assembly(layers, merged, findings, (), home=_home(environ)).matcher(text)

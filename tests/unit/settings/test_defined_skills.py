@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -53,6 +55,24 @@ def test_the_places_of_all_layers_are_joined(project: Path, environ: dict[str, s
     assert config.definitions == (person / "./skills", project / "./skills")
     (waited,) = pending_definitions(layers, environ)
     assert [part.path.parent.name for part in waited.parts] == ["ours"]
+
+
+def test_who_names_no_definitions_needs_no_reader_of_them(
+    project: Path, environ: dict[str, str]
+) -> None:
+    """What reads skills and sub-agents is loaded with the first configuration that names some."""
+    code = (
+        "import os, pathlib, sys; from lockgate.settings.layers import locate;"
+        "from lockgate.settings.loading import load; where = pathlib.Path();"
+        "load(locate(where, os.environ, 'lockgate.yaml'), os.environ);"
+        "sys.exit('lockgate.agent.definitions.document' in sys.modules)"
+    )
+    skill(project / "skills", "s")
+    for text, loaded in (("builtin: [Read]", 0), ("agent: {skills: [./skills]}", 1)):
+        (project / "lockgate.yaml").write_text(text)
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=project, env=environ, timeout=30, check=False)
+        assert done.returncode == loaded, text
 
 
 def test_no_line_hides_the_hooks_of_a_skill(project: Path, environ: dict[str, str]) -> None:

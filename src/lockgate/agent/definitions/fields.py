@@ -5,7 +5,6 @@ A key that nobody asks for is unknown: there is no second list of the valid ones
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +12,7 @@ from typing import Final, TypeVar
 
 from lockgate.agent.definitions.document import Document
 from lockgate.agent.definitions.front_matter import Written
+from lockgate.agent.definitions.naming import MAX_NAME, NAME
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
 from lockgate.showing import visible
@@ -21,9 +21,6 @@ MAX_TEXT: Final = 2000
 """Characters of one text, unless the reader says otherwise."""
 MAX_NAMES: Final = 200
 """Names in one list."""
-NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-"""What definitions are called: the names that other programs take as well."""
-MAX_NAME: Final = 64
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 _T = TypeVar("_T")

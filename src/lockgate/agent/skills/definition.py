@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lockgate.agent.definitions.fields import MAX_NAME, NAME
+from lockgate.agent.definitions.naming import MAX_NAME, NAME
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.hooks.hook import Hook
 from lockgate.rules.pattern import PatternError, parse_pattern

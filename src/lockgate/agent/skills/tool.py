@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from lockgate.agent.definitions.fields import MAX_NAME
+from lockgate.agent.definitions.naming import MAX_NAME
 from lockgate.agent.skills.definition import SkillDefinition
 from lockgate.agent.skills.listing import listing
 from lockgate.agent.skills.rendering import RenderedTooLong, render

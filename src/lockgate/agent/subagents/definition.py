@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agent.definitions.fields import MAX_NAME, NAME
+from lockgate.agent.definitions.naming import MAX_NAME, NAME
 from lockgate.rules.pattern import PatternError, parse_pattern
 from lockgate.traits import SideEffectLevel
 
