@@ -138,6 +138,11 @@ def width_of(text: str) -> int:
     return len(text) if text.isascii() else sum(_columns(char, "WF") for char in text)
 
 
+def widest(text: str) -> int:
+    """The columns that visible text takes at most: what some terminals draw wide counts as wide."""
+    return len(text) if text.isascii() else sum(_columns(char, "WFA") for char in text)
+
+
 def folded(text: str, width: int, first: str = "", further: str = "") -> list[str]:
     """Visible `text` in lines of at most `width` columns: the first after `first`, then `further`.
 

@@ -40,7 +40,8 @@ def make_environment(
     # SQLite keeps a file beside it for what is not written into it yet, and some more.
     barred += [knowledge.with_name(f"{knowledge.name}{end}") for end in _BESIDE]
     control = [*config.sources, *config.definitions, *hook_files(config, project)]
-    control += [agent.path for agent in config.agent.agents if agent.path is not None]
+    defined = (*config.agent.agents, *config.agent.skills)
+    control += [one.path for one in defined if one.path is not None]
     control += [skill.directory for skill in config.agent.skills if skill.directory is not None]
     if config.answers is not None:
         barred.append(config.answers.parent)

@@ -22,7 +22,7 @@ from lockgate.settings.telling import (
     told_variables,
     word,
 )
-from lockgate.showing import width_of
+from lockgate.showing import widest
 
 _NOWHERE = "(the address your own configuration names)"
 _UNKNOWN = "(the program your own configuration names)"
@@ -63,7 +63,7 @@ class Start(msgspec.Struct, frozen=True):
         if self.variables:
             extras.append(f"env: {', '.join(self.variables)}")
         line = "  ".join((f"{self.server}: {self.command}", *(f"({extra})" for extra in extras)))
-        if width_of(line) <= ROOM - 9:
+        if widest(line) <= ROOM - 9:
             return line
         program = self.command.removesuffix(" ".join(("", *self.arguments)))
         count = len(self.arguments)
@@ -76,7 +76,7 @@ class Start(msgspec.Struct, frozen=True):
     def _connected(self) -> str:
         extras = [f"header {header}" for header in self.headers] + [*self.through]
         line = "  ".join((f"{self.server}: {self.url}", *(f"({extra})" for extra in extras)))
-        if width_of(line) <= ROOM - 9:
+        if widest(line) <= ROOM - 9:
             return line
         told = folded(f"{self.server}: {self.url}", room=ROOM - 12)
         return "\n      ".join((*told, *folded_all(extras)))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from lockgate.settings.masking import SECRETS_OF_AUTH, is_reference, mask, shown_header
-from lockgate.showing import looks_secret, quoted, visible, width_of
+from lockgate.showing import looks_secret, quoted, visible, widest
 
 ROOM: Final = 72
 """Columns of a told line, so that it fits a terminal of 80 with what stands before it."""
@@ -153,21 +153,22 @@ def _told_auth(key: str, value: object) -> str:
 
 
 def folded(text: str, *, room: int = ROOM) -> tuple[str, ...]:
-    """`text` in lines of at most `room` columns; all but the first begin with a mark.
+    """`text` in lines of at most `room` columns, on whatever terminal; all but the first begin with
+    a mark.
 
     Where a word is not half a line long, it is not broken.
     """
     lines: list[str] = []
     line, width = "", 0
     for char in text:
-        taken = width_of(char)
+        taken = widest(char)
         if width + taken > room:
             end = line.rfind(" ") + 1
             if char == " " or end <= room // 2:
                 end = len(line)
             lines.append(line[:end])
             line = _MORE + line[end:]
-            width = width_of(line)
+            width = widest(line)
         line += char
         width += taken
     return (*lines, line)

@@ -99,6 +99,19 @@ def test_what_hooks_run_are_control_files(base: Path) -> None:
             assert resolve_path(name, made).control is None, name
 
 
+def test_what_a_skill_is_linked_to_is_a_control_file(base: Path) -> None:
+    """Who writes there writes the skill."""
+    project = base / "project"
+    (project / "text.md").write_text("")
+    (project / "sub" / "SKILL.md").symlink_to("../text.md")
+    skill = SkillDefinition(
+        "s", "Does it.", "Do it.", directory=project / "sub", path=project / "sub" / "SKILL.md"
+    )
+    made = environment(base, Config(project_dir=project).with_skills([skill]))
+    assert resolve_path("text.md", made).control is not None
+    assert resolve_path("other.md", made).control is None
+
+
 def test_without_a_home_there_is_no_tilde_and_the_state_is_barred(base: Path) -> None:
     """A program without HOME names its state directory itself."""
     made = make_environment(Config(), base / "state", cwd=base / "project", environ={})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.settings.telling import folded, told_arguments, told_command, told_variables, word
-from lockgate.showing import width_of
+from lockgate.showing import widest
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,16 @@ def test_a_word_is_one_visible_line(text: str) -> None:
 def test_folding_loses_nothing(text: str) -> None:
     """Every line fits, and the lines together are the text."""
     first, *rest = folded(text, room=20)
-    assert all(width_of(line) <= 20 for line in (first, *rest))
+    assert all(widest(line) <= 20 for line in (first, *rest))
     assert all(line.startswith("  | ") for line in rest)
     assert first + "".join(line.removeprefix("  | ") for line in rest) == text
+
+
+def test_no_terminal_folds_a_line_by_itself() -> None:
+    """Greek, among others, is drawn wide by some: what such a terminal folds would begin at its
+    left edge, and could pass for a line of ours."""
+    lines = folded(word("\u03b1" * 20 + " Accepted. It would start nothing."), room=30)
+    assert all(2 * line.count("\u03b1") + len(line) - line.count("\u03b1") <= 30 for line in lines)
 
 
 def test_names_are_not_broken_where_a_line_has_room() -> None:
