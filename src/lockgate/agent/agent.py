@@ -130,10 +130,11 @@ class Agent:
                 snapshot=turn.snapshot,
                 budget=turn.budget,
             )
-            with self._runtime.under_way.begun(standing):
-                result = await self._hooks.run(turn, self._session.transcript, self._run)
-            self._session.turn_ended(result)
-            return result
+            try:
+                with self._runtime.under_way.begun(standing):
+                    return await self._hooks.run(turn, self._session.transcript, self._run)
+            finally:
+                self._session.turn_ended()
 
     async def call(
         self,
@@ -201,11 +202,7 @@ class Agent:
         snapshot = runtime.snapshot()
         execution = self._execution(snapshot, plan.entry, by_model=True)
         missing = runtime.missing
-        news = (
-            *self._session.changed(shown(snapshot, execution.bounds), missing),
-            *self._session.answered_since(),
-            *self._scope.news(),
-        )
+        news = self._session.news(shown(snapshot, execution.bounds), missing, self._scope.news())
         return Turn(
             prompt,
             execution,

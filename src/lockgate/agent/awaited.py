@@ -19,8 +19,10 @@ class Told:
     """For those that the transcript has no answer for yet."""
     notices: tuple[str, ...] = ()
     """For those whose answer in the transcript says that they wait, and which do not any more."""
+    noticed: tuple[Waiting, ...] = ()
+    """Those that `notices` tell of."""
     over: tuple[Waiting, ...] = ()
-    """Those that are told to their end."""
+    """Others that have come to their end."""
 
 
 def told_of(waiting: Sequence[Waiting], unanswered: Sequence[ToolCall]) -> Told:
@@ -28,15 +30,19 @@ def told_of(waiting: Sequence[Waiting], unanswered: Sequence[ToolCall]) -> Told:
     made up here: `transcript.settle` says so."""
     still = {call.id for call in unanswered}
     answers: list[ToolAnswer] = []
-    notices: list[str] = []
+    noticed: list[Waiting] = []
+    over: list[Waiting] = []
     for call in waiting:
-        if call.call_id not in still:
-            if call.answered != "open" and call.ticket:
-                notices.append(_notice(call))
-        elif (result := _result(call)) is not None:
+        ended = call.answered != "open"
+        if call.call_id not in still and call.ticket:
+            if ended:
+                noticed.append(call)
+            continue
+        if call.call_id in still and (result := _result(call)) is not None:
             answers.append(ToolAnswer(call.call_id, call.tool, result))
-    over = tuple(call for call in waiting if call.answered != "open")
-    return Told(tuple(answers), tuple(notices), over)
+        if ended:
+            over.append(call)
+    return Told(tuple(answers), tuple(map(_notice, noticed)), tuple(noticed), tuple(over))
 
 
 def _result(call: Waiting) -> ToolResult | None:

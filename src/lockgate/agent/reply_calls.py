@@ -153,14 +153,18 @@ class ReplyCalls:
         began = clock()
         result = errand.result = await self._invoker.invoke(call, snapshot)
         errand.seconds = clock() - began
-        if len(self._errands) > 1 and isinstance(result, ToolResult):
-            self._keep(errand.wanted, result)
+        self._keep(errand.wanted, result)
         self._emit(CallFinished(call.id, call.name, result, errand.seconds, errand.fate))
         return result
 
-    def _keep(self, wanted: ToolCall, result: ToolResult) -> None:
-        """Have a kept session know of a result before the other calls of the reply have theirs."""
-        if isinstance(self._transcript, Transcript):
+    def _keep(self, wanted: ToolCall, result: ToolResult | Suspended) -> None:
+        """Have a kept session know at once what it could not say yet: under which ticket a call
+        waits, and a result before the other calls of the reply have theirs."""
+        if not isinstance(self._transcript, Transcript):
+            return
+        if isinstance(result, Suspended):
+            self._transcript.put_off(wanted, result.ticket)
+        elif len(self._errands) > 1:
             (told,) = clip_batch([result], self._limits)
             self._transcript.finished(ToolAnswer(wanted.id, wanted.name, told))
 

@@ -51,12 +51,24 @@ class Transcript(Sequence[Message]):
             return
         result = encoded_result(answer.result)
         early = Waiting(answer.call_id, answer.name, "", "result", result)
-        try:
-            self._journal.note_waiting([early])
-        except LockgateError as error:
-            _log.warning("an answer of %s is not written down yet: %s", answer.name, error)
-        else:
+        if self._note(early, self._journal):
             self._early[answer.call_id] = early
+
+    def put_off(self, call: ToolCall, ticket: str) -> None:
+        """A call waits for an answer that will come elsewhere: a journal keeps under which ticket.
+
+        Never raises for what can not be written: then it will not be known what came of it.
+        """
+        if self._journal is not None:
+            self._note(Waiting(call.id, call.name, ticket), self._journal)
+
+    def _note(self, call: Waiting, journal: Journal) -> bool:
+        try:
+            journal.note_waiting([call])
+        except LockgateError as error:
+            _log.warning("what came of %s is not written down yet: %s", call.tool, error)
+            return False
+        return True
 
     def _write(self, message: Message, journal: Journal) -> None:
         self._unwritten.append(encoded(message))
