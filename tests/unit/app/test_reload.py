@@ -16,6 +16,7 @@ from lockgate.calls.decide import Ask, Facts, Run, Verdict, decide
 from lockgate.calls.limit import Limit
 from lockgate.decision import Decision
 from lockgate.hooks.declared.plan import CommandHandler, DeclaredHook, Handler, ToolHandler
+from lockgate.hooks.declared.template import parse_template
 from lockgate.hooks.event import HookEvent
 from lockgate.mcp.endpoint import StdioEndpoint
 from lockgate.mcp.host.settings import ServerSettings
@@ -247,6 +248,14 @@ def test_a_hook_that_is_declared_twice_stays_as_strict() -> None:
         found = compared(Config(hooks=both), Config(hooks=both))
         assert (found.config.hooks, found.taken, found.loosens) == ((strict,), (), ())
         assert compared(Config(hooks=(soft,)), Config(hooks=both)).config.hooks == (strict,)
+
+
+def test_a_hook_with_other_arguments_is_another_one() -> None:
+    """As JSON, which has numbers and switches apart."""
+    one, other = (a_hook(ToolHandler("x", "check", parse_template({"n": n}))) for n in (1, True))
+    found = compared(Config(hooks=(one,)), Config(hooks=(other,)))
+    assert found.config.hooks == (one, other)
+    assert (len(found.taken), len(found.loosens)) == (1, 1)
 
 
 def test_another_timeout_of_a_hook_is_told() -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from lockgate.hooks.declared.template import Template
+import msgspec
+
+from lockgate.hooks.declared.template import Template, written
 from lockgate.hooks.event import HookEvent
 from lockgate.hooks.hook import TIMEOUT
 from lockgate.rules.rule import Rule
@@ -40,7 +42,7 @@ class HttpHandler:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for handlers that do the same."""
-        return ("http", self.url, tuple(sorted(self.headers.items())), self.body)
+        return ("http", self.url, tuple(sorted(self.headers.items())), _as_json(self.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,12 @@ class ToolHandler:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for handlers that do the same."""
-        return ("mcp_tool", self.server, self.tool, self.args)
+        return ("mcp_tool", self.server, self.tool, _as_json(self.args))
+
+
+def _as_json(template: Template | None) -> bytes | None:
+    """Compared so: in Python `1`, `1.0` and `True` are one, and to whoever is told they are not."""
+    return None if template is None else msgspec.json.encode(written(template))
 
 
 Handler: TypeAlias = CommandHandler | HttpHandler | ToolHandler
