@@ -25,13 +25,6 @@ class TokenBudget:
             self._within.spend(tokens)
 
     @property
-    def used_up(self) -> int | None:
-        """The bound that has been reached, the innermost first; None while there is room."""
-        if self._limit is not None and self._used >= self._limit:
-            return self._limit
-        return None if self._within is None else self._within.used_up
-
-    @property
     def nearest(self) -> tuple[int, int] | None:
         """The bound that is reached first: how many tokens are left before it, none or more, and
         the bound itself. None where nothing bounds."""

@@ -33,6 +33,8 @@ class SessionHooks:
         self._begun = False
         self._context = ""
         """What hooks of the session's start want the model told with its next prompt."""
+        # Now, so that it is called after the end of whatever turn is under way then.
+        scope.own("hooks of its end", self._end)
 
     async def run(self, turn: Turn, said: Sequence[Message], run: RunTurn) -> RunResult:
         """One turn by `run`, unless a hook denies it: then nothing is added to what was `said`.
@@ -64,7 +66,6 @@ class SessionHooks:
             return
         self._begun = True
         plan, session_id = self._plan, self._scope.session_id
-        self._scope.own("hooks of its end", self._end)
         self._context = await self._occasions.session_started(
             session_id,
             plan.environment,
@@ -74,6 +75,8 @@ class SessionHooks:
         )
 
     async def _end(self) -> None:
+        if not self._begun:
+            return
         plan = self._plan
         await self._occasions.session_ended(
             self._scope.session_id, plan.environment, attended=plan.attended

@@ -15,18 +15,18 @@ def test_what_a_child_spends_is_spent_above() -> None:
     grandchild = TokenBudget(None, child)
     grandchild.spend(40)
     assert (grandchild.used, child.used, sibling.used, top.used) == (40, 40, 0, 40)
-    assert (grandchild.used_up, sibling.used_up) == (None, None)
+    assert (grandchild.nearest, sibling.nearest) == ((10, 50), (60, 100))
     child.spend(10)
-    assert (grandchild.used_up, child.used_up, sibling.used_up) == (50, 50, None)
+    assert (grandchild.nearest, child.nearest, sibling.nearest) == ((0, 50), (0, 50), (50, 100))
     sibling.spend(60)
-    assert (sibling.used_up, top.used_up) == (100, 100)
+    assert (sibling.nearest, top.nearest) == ((0, 100), (0, 100))
 
 
 def test_without_a_bound_there_is_always_room() -> None:
     """None is no bound."""
     budget = TokenBudget(None)
     budget.spend(10**12)
-    assert (budget.used_up, budget.nearest) == (None, None)
+    assert budget.nearest is None
 
 
 @given(
@@ -36,12 +36,16 @@ def test_without_a_bound_there_is_always_room() -> None:
 def test_the_nearest_bound_is_the_one_that_is_used_up_first(
     limits: list[int | None], spent: list[tuple[int, int]]
 ) -> None:
-    """Along a chain: some bound is used up exactly if nothing is left before the nearest."""
+    """Along a chain: what is left is that of the bound with the least room, at least nothing."""
     chain: list[TokenBudget] = []
     for limit in limits:
         chain.append(TokenBudget(limit, chain[-1] if chain else None))
     for at, tokens in spent:
         chain[min(at, len(chain) - 1)].spend(tokens)
-    for budget in chain:
-        nearest = budget.nearest
-        assert (budget.used_up is not None) == (nearest is not None and nearest[0] == 0)
+    for at, budget in enumerate(chain):
+        rooms = [
+            (max(limit - part.used, 0), limit)
+            for part, limit in zip(chain[: at + 1], limits, strict=False)
+            if limit is not None
+        ]
+        assert budget.nearest == min(rooms, default=None)

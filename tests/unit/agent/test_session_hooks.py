@@ -82,6 +82,18 @@ async def test_a_session_that_goes_on_is_told_as_resumed(tmp_path: Path) -> None
     assert {told.session_id for told in hook.told} == {"kept"}
 
 
+async def test_a_session_ends_after_its_turn(tmp_path: Path) -> None:
+    """Also where it is closed in the middle of its first one."""
+    hook, model = ScriptedHook(), FakeModel(hold=True)
+    async with Workbench(tmp_path, hooks=of_all(hook)) as bench:
+        agent = bench.agent(model)
+        turn = asyncio.create_task(agent.run("a"))
+        await model.asked.wait()
+        await agent.close()
+        assert (await turn).status is RunStatus.INTERRUPTED
+    assert [told.event for told in hook.told][-2:] == [E.TURN_STOP, E.SESSION_END]
+
+
 async def test_a_session_that_says_nothing_tells_nothing(tmp_path: Path) -> None:
     """It never began."""
     hook = ScriptedHook()
