@@ -267,6 +267,10 @@ def test_doctor_looks_at_the_model(project: Project) -> None:
         assert ("PROBLEM  agent.model: " in done.stdout) == (words is not None)
         assert (words or "") in done.stdout
         assert KEY not in done.stdout + done.stderr
+    project.add("s", ScriptedServer(), sampling={"model": "openrouter:m"})
+    done = project.run("doctor", env={"OPENROUTER_API_KEY": KEY})
+    assert done.returncode == 1
+    assert "PROBLEM  server s: the model 'openrouter:m' can not be used here" in done.stdout
 
 
 async def test_a_run_on_the_command_line(project: Project, server: ProviderServer) -> None:

@@ -15,7 +15,7 @@ from lockgate.app.models import check_model, model_fault
 from lockgate.app.skill_findings import skill_findings
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
-from lockgate.errors import ConfigError, PeerError
+from lockgate.errors import ConfigError, PeerError, Problem
 from lockgate.mcp.endpoint import HttpEndpoint, StdioEndpoint
 from lockgate.mcp.host.settings import AnnotationTrust, PinPolicy
 from lockgate.process.environment import child_environment
@@ -120,18 +120,25 @@ def unable_tools(config: Config, environ: Mapping[str, str]) -> tuple[Finding, .
     )
 
 
-def unusable_model(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
-    """What keeps the agent's model from being used here: a key, a library, a form of its name that
-    only the provider's library knows. Nobody is asked; a large library may be loaded."""
-    if config.agent.model is None:
-        return ()
+def unusable_models(config: Config, environ: Mapping[str, str]) -> tuple[Finding, ...]:
+    """What keeps the models of the agent and of servers that borrow one from being used here: a
+    key, a library, a form of a name that only the provider's library knows. Nobody is asked; a
+    large library may be loaded."""
+    named = [("agent.model", config.agent.model)]
+    named += [(f"server {s.name}", s.sampling.model) for s in config.servers if s.sampling]
+    return tuple(
+        Finding(where, problem.message, problem.hint)
+        for where, name in named
+        if name is not None
+        for problem in _lacks(name, environ)
+    )
+
+
+def _lacks(name: str, environ: Mapping[str, str]) -> tuple[Problem, ...]:
     try:
-        check_model(config.agent.model, environ, thoroughly=True)
+        check_model(name, environ, thoroughly=True)
     except ConfigError as error:
-        return tuple(
-            Finding(str(problem.file or "agent.model"), problem.message, problem.hint)
-            for problem in error.problems
-        )
+        return error.problems
     return ()
 
 

@@ -24,7 +24,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
     """Start every server and say how it went: times, versions, tools, what is odd, what to do.
 
     Rules and offers that name a tool which no server has are told too: only here can that be seen.
-    So is what keeps the agent's model from being used here, such as a missing key; it is not asked.
+    So is what keeps a model from being used here, such as a missing key; no model is asked.
     The exit code is 0 if all is well, 4 if an expected tool is missing, 5 if a required server can
     not be reached, 1 for anything else that is wrong.
 
@@ -37,7 +37,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
     async def work() -> int:
         import os
 
-        from lockgate.app.findings import unable_tools, unusable_model
+        from lockgate.app.findings import unable_tools, unusable_models
         from lockgate.app.logins import login_data
         from lockgate.cli.exit import Exit
         from lockgate.showing import visible
@@ -50,7 +50,7 @@ def doctor(config: Path | None, as_json: bool) -> int:
         # With the servers closed: a large library may be loaded, and nobody would hear them.
         unmatched = (
             *unable_tools(settings, os.environ),
-            *unusable_model(settings, os.environ),
+            *unusable_models(settings, os.environ),
             *found,
         )
         servers = report.servers if report is not None else ()
