@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lockgate.builtin.declaration import BuiltinTool, Declaration
+from lockgate.builtin.declaration import Declaration
 from lockgate.builtin.files.blocking import Stop, in_pool
 from lockgate.builtin.files.problem import FileProblem
 from lockgate.builtin.knowledge import database
@@ -13,9 +13,9 @@ from lockgate.builtin.knowledge.tool import (
     CATEGORY,
     CONTENT,
     ID,
-    LANE,
     MAX_CONTENT,
     TITLE,
+    WritingTool,
     document_of,
     place_of,
 )
@@ -46,7 +46,7 @@ _DECLARATION: Final = Declaration(
 )
 
 
-class KnowledgeAdd(BuiltinTool):
+class KnowledgeAdd(WritingTool):
     """See its description."""
 
     def __init__(self) -> None:
@@ -58,11 +58,6 @@ class KnowledgeAdd(BuiltinTool):
             title="Keep a document",
             category=CATEGORY,
         )
-
-    @property
-    def lane(self) -> str:
-        """That of all who write here."""
-        return LANE
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lockgate.builtin.declaration import BuiltinTool, Declaration
+from lockgate.builtin.declaration import Declaration
 from lockgate.builtin.files.blocking import Stop, in_pool
 from lockgate.builtin.knowledge import database
-from lockgate.builtin.knowledge.tool import CATEGORY, ID, LANE, id_of, place_of
+from lockgate.builtin.knowledge.tool import CATEGORY, ID, WritingTool, id_of, place_of
 from lockgate.content import JSONObject
 from lockgate.tools.context import ToolContext
 from lockgate.tools.result import Outcome, ToolResult
@@ -34,7 +34,7 @@ _DECLARATION: Final = Declaration(
 )
 
 
-class KnowledgeRemove(BuiltinTool):
+class KnowledgeRemove(WritingTool):
     """See its description."""
 
     def __init__(self) -> None:
@@ -46,11 +46,6 @@ class KnowledgeRemove(BuiltinTool):
             title="Remove a document",
             category=CATEGORY,
         )
-
-    @property
-    def lane(self) -> str:
-        """That of all who write here."""
-        return LANE
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lockgate.builtin.declaration import BuiltinTool, Declaration
+from lockgate.builtin.declaration import Declaration
 from lockgate.builtin.files.blocking import Stop, in_pool
 from lockgate.builtin.files.problem import FileProblem
 from lockgate.builtin.knowledge import database
@@ -13,8 +13,8 @@ from lockgate.builtin.knowledge.tool import (
     CATEGORY,
     CONTENT,
     ID,
-    LANE,
     TITLE,
+    WritingTool,
     document_of,
     place_of,
 )
@@ -43,7 +43,7 @@ _DECLARATION: Final = Declaration(
 )
 
 
-class KnowledgeReplace(BuiltinTool):
+class KnowledgeReplace(WritingTool):
     """See its description."""
 
     def __init__(self) -> None:
@@ -55,11 +55,6 @@ class KnowledgeReplace(BuiltinTool):
             title="Replace a document",
             category=CATEGORY,
         )
-
-    @property
-    def lane(self) -> str:
-        """That of all who write here."""
-        return LANE
 
     async def _run(
         self, arguments: Mapping[str, Any], context: ToolContext

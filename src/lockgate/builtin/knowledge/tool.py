@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from lockgate.builtin.declaration import BuiltinTool
 from lockgate.builtin.files.problem import wrong_argument
 from lockgate.builtin.knowledge.database import Document
 from lockgate.content import JSONObject
@@ -43,6 +44,15 @@ CONTENT: Final[JSONObject] = {
     "minLength": 1,
     "maxLength": MAX_CONTENT,
 }
+
+
+class WritingTool(BuiltinTool):
+    """One of those that write."""
+
+    @property
+    def lane(self) -> str:
+        """That of all of them."""
+        return LANE
 
 
 def place_of(context: ToolContext) -> Path:
