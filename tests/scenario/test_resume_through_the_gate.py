@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from lockgate.calls.call import Suspended
 from lockgate.policy.approval import Later
 from lockgate.settings.config import AgentSettings, Config
 from lockgate.testing.approver import ScriptedApprover
+from lockgate.testing.tool import ScriptedTool
 from lockgate.tools.function import tool
 from lockgate.tools.result import ErrorKind, ToolResult
 from lockgate.traits import SideEffectLevel
@@ -78,3 +80,20 @@ async def test_a_program_without_the_tool_leaves_the_question_open(tmp_path: Pat
         assert result.text == "erased notes"
         with pytest.raises(lockgate.LocalError, match="answered before"):
             await gate.resume(ticket, True)
+
+
+async def test_a_result_outlives_its_gate(tmp_path: Path) -> None:
+    """A program that leaves the gate while a resumed call runs still has the call's result."""
+    config, held = Config(state_dir=tmp_path), ScriptedTool("hold", hold=True)
+    later = ScriptedApprover([Later()])
+    async with lockgate.open(config, tools=[held], approvers=[later]) as gate:
+        waiting = await gate.call("hold")
+    assert isinstance(waiting, Suspended)
+    async with lockgate.open(config, tools=[held], attended=False) as gate:
+        resumed = asyncio.create_task(gate.resume(waiting.ticket, True))
+        await held.started.wait()
+    held.release()
+    async with asyncio.timeout(5):
+        result = await resumed
+    assert isinstance(result, ToolResult)
+    assert result.text == "ok"

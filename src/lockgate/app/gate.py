@@ -213,7 +213,7 @@ class Gate:
         _must_be(answer, (bool, Answer), "answer")
         if isinstance(answer, bool):
             answer = Answer(answer, self._entry)
-        snapshot = self._snapshot()
+        snapshot, keeper = self._snapshot(), self._keeper()
         result = await self._invoker.resume(
             ticket,
             answer,
@@ -222,7 +222,7 @@ class Gate:
             environment=self._plan.environment,
             entry=self._entry,
         )
-        self._keeper().answered(ticket, result)
+        keeper.answered(ticket, result)
         return result
 
     async def reconnect(
