@@ -160,8 +160,8 @@ class Fields:
         """Note a finding at `key`, given or not."""
         at = self._given.get(key)
         line, column = (2, 1) if at is None else (at.line, at.column)
-        shown = visible(f"{self._prefix}{key}")
-        self._problems.append(Problem(visible(message), shown, self.path, line, column, hint))
+        shown, told = visible(_cut(f"{self._prefix}{key}", 80)), visible(_cut(message, 400))
+        self._problems.append(Problem(told, shown, self.path, line, column, hint))
 
     def finish(self) -> None:
         """Raise `ConfigError` with all findings, keys that nobody asked for among them."""
@@ -212,4 +212,8 @@ def _mapping(written: Written) -> Mapping[str, Written]:
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")
+    return repr(_cut(text, 40))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."

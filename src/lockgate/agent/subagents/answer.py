@@ -41,8 +41,8 @@ def answer_of(label: str, result: RunResult) -> ToolResult:
             "answered with yes, and its result is then told to whoever answers:"
         )
         lines.extend(f"- {one.tool}, ticket {one.ticket}" for one in result.waiting)
-    if result.calls:
-        lines.append(f"It had made {len(result.calls)} call(s); what they did stays done.")
+    if made := sum(isinstance(call.result, ToolResult) for call in result.calls):
+        lines.append(f"It had made {made} call(s); what they did stays done.")
     if result.text:
         lines.append(f"It said last: {_bounded(result.text, MAX_LAST_WORDS)}")
     kind = _KINDS.get(result.status, ErrorKind.TOOL_ERROR)

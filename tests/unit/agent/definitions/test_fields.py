@@ -100,3 +100,10 @@ def test_texts_are_bounded() -> None:
     read = fields("description: " + "x" * 3000)
     assert read.text("description") is None
     assert "over 2000 characters" in faults(read)
+
+
+def test_what_is_wrong_is_told_in_short() -> None:
+    """A word of any length is no wall of text."""
+    read = fields(f"? {'x' * 100_000}\n: 1")
+    read.wrong("tools", "y" * 100_000)
+    assert len(faults(read)) < 1000

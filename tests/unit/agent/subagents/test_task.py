@@ -137,6 +137,7 @@ async def test_a_child_that_waits_tells_its_tickets(tmp_path: Path) -> None:
         told = result_of(result)
         assert (told.kind, told.reason) == (ErrorKind.NOT_APPROVED, "waiting")
         assert "- wipe, ticket " in told.text
+        assert "It had made" not in told.text  # what waits has done nothing
         assert result.answered
 
 
