@@ -70,7 +70,7 @@ class TurnLoop:
     ) -> None:
         """`recorded`: what is decided and what comes of it is told to `calls`."""
         self._model = model
-        self._invoker = invoker
+        self._within = invoker.within
         self._limits = limits
         self._turn = turn
         self._transcript = transcript
@@ -93,7 +93,10 @@ class TurnLoop:
         """Run it. A cancellation passes through."""
         self._emit(
             TurnStarted(
-                self._turn.execution.id, self._model.name, self._shown_now().names, self._turn.missing
+                self._turn.execution.id,
+                self._model.name,
+                self._shown_now().names,
+                self._turn.missing,
             )
         )
         self._transcript.append(UserMessage(self._turn.prompt))
@@ -152,7 +155,7 @@ class TurnLoop:
         """What the model is shown now: a configuration that is read again may have left less of the
         turn's bounds (S0-06)."""
         snapshot, execution = self._turn.snapshot, self._turn.execution
-        bounds = self._invoker.within(execution.bounds, snapshot, entry=execution.entry)
+        bounds = self._within(execution.bounds, snapshot, entry=execution.entry)
         return _shown(snapshot, bounds)
 
     def _longest_reply(self) -> int | None:
