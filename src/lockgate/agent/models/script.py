@@ -128,8 +128,7 @@ class _Reader:
 
     def _items(self, node: _Node, path: str) -> list[_Node]:
         if node.id == "sequence":
-            self._refuse_anchor(node, path)
-            return list(node.value)
+            return [] if self._anchored(node, path) else list(node.value)
         self._wrong(node, path, "must be a list", None)
         return []
 
@@ -147,8 +146,9 @@ class _Reader:
         return fields
 
     def _entries(self, node: _Node, path: str) -> dict[str, _Node]:
-        self._refuse_anchor(node, path)
         entries: dict[str, _Node] = {}
+        if self._anchored(node, path):
+            return entries
         for key, value in node.value:
             if key.id != "scalar" or key.tag == f"{_TAG}merge":
                 self._wrong(key, path, "a key must be a word", None)
@@ -177,12 +177,14 @@ class _Reader:
 
     def _value(self, node: _Node, path: str) -> Any:
         """The JSON value that a node stands for."""
-        self._refuse_anchor(node, path)
         if node.id == "mapping":
             entries = self._entries(node, path)
             return {key: self._value(value, f"{path}.{key}") for key, value in entries.items()}
         if node.id == "sequence":
-            return [self._value(item, f"{path}[{n}]") for n, item in enumerate(node.value)]
+            items = self._items(node, path)
+            return [self._value(item, f"{path}[{n}]") for n, item in enumerate(items)]
+        if self._anchored(node, path):
+            return None
         text = str(node.value)
         convert = _SCALARS.get(str(node.tag).removeprefix(_TAG))
         try:
@@ -191,9 +193,13 @@ class _Reader:
             self._wrong(node, path, "is no value that JSON has", "put a text in quotes")
             return None
 
-    def _refuse_anchor(self, node: _Node, path: str) -> None:
-        if getattr(node, "anchor", None) is not None:
-            self._wrong(node, path, "an anchor (&) is not allowed", "repeat the value")
+    def _anchored(self, node: _Node, path: str) -> bool:
+        """Whether it has an anchor, which is wrong: each alias of it is this node, so that what is
+        in it is not looked at, and nothing blows up."""
+        if getattr(node, "anchor", None) is None:
+            return False
+        self._wrong(node, path, "an anchor (&) is not allowed", "repeat the value")
+        return True
 
     def _wrong(self, node: _Node | None, path: str, message: str, hint: str | None) -> None:
         mark = getattr(node, "start_mark", None)

@@ -118,6 +118,15 @@ def test_what_is_wrong_is_told_with_its_place(
     assert expected in _faults(tmp_path, text)
 
 
+def test_aliases_of_aliases_blow_nothing_up(tmp_path: Path) -> None:
+    """They are refused, and none is followed: 1,000 bytes that mean 8 ** 30 values."""
+    levels = "".join(f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 8)}], " for n in range(30))
+    text = f"- calls: [{{tool: x, arguments: {{a0: &a0 [1], {levels}}}}}]"
+    told = _faults(tmp_path, text)
+    assert {message for _, _, message in told} == {"an anchor (&) is not allowed"}
+    assert len(told) == 31
+
+
 def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
     """One look is enough to mend a script."""
     assert len(_faults(tmp_path, "- text: 1\n- cutOff: 2\n- nonsense: 3")) == 5
