@@ -18,8 +18,20 @@ from lockgate.errors import ConfigError, LockgateError, Problem
 
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 """Categories that are escaped, the plain space excepted."""
-_DRAWN_AS_NOTHING: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Letters and marks by category, blanks by sight: fillers of Hangul, Khmer and Braille."""
+_DRAWN_AS_NOTHING: Final = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2065\u2800\u3164\uffa0"
+    "\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8"
+)
+"""Letters and marks by category, blanks by sight: fillers of Hangul, Khmer and Braille, what varies
+a Mongolian letter, and what is kept free for more of them."""
+_SEEN: Final = frozenset({"Co", "Cn", "Zs"})
+"""Of the invisible categories those that a reader sees: blanks, and boxes for what has no letter
+here, newer emoji among them."""
+_JOINING: Final = frozenset("\u200c\u200d\ufe0e\ufe0f")
+"""What emoji and several scripts need behind a sign of theirs, one or two of them."""
+_KEYS: Final = frozenset("0123456789#*")
+"""What an emoji of a key is made of, with U+FE0F behind it."""
+_UNUSUAL: Final = re.compile(r"[^\t\n\x20-\x7e]")
 _NAMED: Final[Mapping[str, str]] = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MAX_STACKED: Final = 3
 """Marks on one letter that writing puts above or below it; more pile up over the lines around."""
@@ -90,6 +102,29 @@ def visible_error(error: LockgateError) -> str:
 def _visible_problem(problem: Problem) -> str:
     file = None if problem.file is None else Path(visible(str(problem.file)))
     return str(replace(problem, file=file, path=visible(problem.path)))
+
+
+def hidden_at(text: str) -> int | None:
+    """Where `text` has the first character that no reader sees, though a model does; None: nowhere.
+
+    One that joins or varies signs counts behind an ASCII character, and as the third in a row:
+    there it writes nothing, and may spell a message. Line feeds and tabs are seen, and so are
+    blanks of any width.
+    """
+    for found in _UNUSUAL.finditer(text):
+        at, char = found.start(), found.group()
+        if char in _JOINING:
+            before = text[max(0, at - 2) : at]
+            keyed = char == "\ufe0f" and before[-1:] in _KEYS
+            if (before[-1:].isascii() and not keyed) or (
+                len(before) == 2 and _JOINING.issuperset(before)
+            ):
+                return at
+        elif _hides(char, category := unicodedata.category(char)) and not (
+            category in _SEEN and char < "\U000e0000" and char not in _DRAWN_AS_NOTHING
+        ):
+            return at
+    return None
 
 
 def visible_json(document: str) -> str:

@@ -20,21 +20,15 @@ from typing import Final
 
 import msgspec
 
-from lockgate.agent.definitions.front_matter import Written, read_front_matter
+from lockgate.agent.definitions.front_matter import Written, read_front_matter, told_hidden
 from lockgate.errors import ConfigError, Problem
+from lockgate.showing import hidden_at
 
 MAX_BYTES: Final = 256 * 1024
 """Size of a file."""
 MAX_FRONT_LINES: Final = 200
 """Lines of front matter."""
 
-_HIDDEN: Final = re.compile(
-    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\xad\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b"
-    "\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb"
-    "\\U0001d173-\\U0001d17a\\U000e0000-\\U0010ffff]|[\\u034f\\u200c\\u200d\\ufe0e\\ufe0f]{3}"
-)
-"""Control characters, marks that reorder a line, and characters that are drawn as nothing though a
-model reads them; of the joiners that emoji and several scripts need only what spells a message."""
 FENCE: Final = re.compile(r"---[ \t]*")
 """The whole line above and below front matter."""
 
@@ -112,9 +106,8 @@ def _text(data: bytes, path: Path) -> str:
         problem = Problem("is not UTF-8", file=path, line=line, hint="save it as UTF-8")
         raise ConfigError(problem) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if found := _HIDDEN.search(text):
-        before = text[: found.start()]
-        message = f"holds the character U+{ord(found.group()[0]):04X}, which nobody sees"
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise ConfigError(Problem(message, file=path, line=line, column=column, hint="take it out"))
+    if (at := hidden_at(text)) is not None:
+        line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+        message, hint = told_hidden(text[at])
+        raise ConfigError(Problem(message, file=path, line=line, column=column, hint=hint))
     return text

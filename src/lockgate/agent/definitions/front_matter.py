@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from lockgate.errors import ConfigError, Problem
+from lockgate.showing import hidden_at
 
 MAX_DEPTH: Final = 8
 """Nesting; nothing that means anything is deeper than two."""
@@ -84,6 +85,11 @@ def read_front_matter(text: str, path: Path) -> Written:
     raise ConfigError(problem)
 
 
+def told_hidden(char: str) -> tuple[str, str]:
+    """What is said of a character that hides, and what to do."""
+    return f"holds the character U+{ord(char):04X}, which nobody sees", "take it out"
+
+
 def _syntax(error: Any, path: Path) -> Problem:
     mark = error.problem_mark or error.context_mark
     message = " ".join(str(part) for part in (error.problem, error.context) if part)
@@ -122,7 +128,7 @@ class _Builder:
             return Written(tuple(items), line, column)
         if node.id == "mapping":
             return Written(self._entries(node, key, depth), line, column)
-        text = str(node.value)
+        text = self._seen(node, key)
         return Written(_scalar(str(node.tag).removeprefix(_TAG), text), line, column)
 
     def _entries(self, node: Any, path: str, depth: int) -> Mapping[str, Written]:
@@ -131,13 +137,20 @@ class _Builder:
             if key.id != "scalar" or key.tag == f"{_TAG}merge":
                 self.wrong(key, path, "a key must be a word", None)
                 continue
-            word = str(key.value)
+            word = self._seen(key, path)
             inner = f"{path}.{word}" if path else word
             if word in entries:
                 self.wrong(key, inner, "stands twice", None)
             else:
                 entries[word] = self.built(value, inner, depth + 1)
         return entries
+
+    def _seen(self, node: Any, key: str) -> str:
+        """The text of a scalar. What an escape in it stands for is seen by nobody either."""
+        text = str(node.value)
+        if (at := hidden_at(text)) is not None:
+            self.wrong(node, key, *told_hidden(text[at]))
+        return text
 
     def wrong(self, node: Any, key: str, message: str, hint: str | None) -> None:
         """Note what is wrong at `node`."""

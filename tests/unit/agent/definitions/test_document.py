@@ -87,6 +87,13 @@ def test_line_ends_and_a_mark_at_the_start_do_not_matter() -> None:
         ("---\na: b\n---\nx\U000e0145\n", "U+E0145"),
         ("---\na: b\n---\nx\ufe03\n", "U+FE03"),
         ("---\na: b\n---\nx\u200c\u200d\u200c\u200c\n", "x.md:4:2: holds the character U+200C"),
+        ("---\na: b\n---\nx\u180b\n", "U+180B"),
+        ("---\na: b\n---\nx\u034f\n", "U+034F"),
+        ("---\na: b\n---\nx\u200dy\ufe0e\n", "x.md:4:2: holds the character U+200D"),
+        ('---\na: "b\\u202e"\n---\nx\n', "x.md:2:4: a: holds the character U+202E"),
+        ('---\na: {b: ["\\U000E0041"]}\n---\nx\n', "a.b[0]: holds the character U+E0041"),
+        ('---\na: "\\xad"\n---\nx\n', "U+00AD"),
+        ('---\n"a\\u200b": b\n---\nx\n', "x.md:2:1: holds the character U+200B"),
         ("---\na: &x [1]\nb: [*x, *x]\n---\n", "an anchor (&) is not allowed"),
     ],
 )
@@ -97,7 +104,10 @@ def test_what_can_not_be_used_is_told_with_its_place(text: str | bytes, said: st
 
 def test_emoji_and_other_scripts_are_text() -> None:
     """What hides is refused, and nothing else."""
-    body = "\U0001f469\u200d\U0001f4bb \ufe0f \u05d0 \ud55c\uae00 \u00a0 \u0915\u094d\u200d"
+    body = (
+        "\U0001f469\u200d\U0001f4bb \u2764\ufe0f\u200d\U0001f525 1\ufe0f\u20e3 \ue0b0 \U0001fae8 "
+        "\u05d0 \ud55c\uae00 \u00a0 \u0915\u094d\u200d"
+    )
     assert parse_document(f"---\nname: x\n---\n{body}".encode(), Path("x.md")).body == body
 
 
