@@ -97,7 +97,8 @@ def _told(skill: SkillDefinition) -> Iterator[str]:
     """What accepting a skill means."""
     count = skill.text.count("\n") + 1
     lines = "one line" if count == 1 else f"{count} lines"
-    files = f", which has {len(skill.files)} more files" if skill.files else ""
+    count_files = len(skill.files) + skill.unlisted
+    files = f", which has {count_files} more files" if count_files else ""
     shown = _cut(skill.description)
     who = "a model" if skill.by_model else "you and no model"
     yield f"let {who} ask for the skill {skill.name}{files}: {shown}"

@@ -66,6 +66,8 @@ class SkillDefinition:
     """Where its files are: whole and real; None if it has none."""
     files: tuple[Path, ...] = ()
     """Those that come with it, real paths. What is in them is read by tools or by nobody."""
+    unlisted: int = 0
+    """How many more there are whose names could be read as text, and so are not told."""
     path: Path | None = None
     """The file it was read from; None for one that a program gave."""
     remarks: tuple[str, ...] = ()

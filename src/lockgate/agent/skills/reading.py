@@ -22,7 +22,6 @@ from lockgate.agent.skills.definition import MAX_TEXT, SkillContext, SkillDefini
 from lockgate.errors import ConfigError, Problem
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.rules.pattern import PatternError, parse_pattern
-from lockgate.showing import visible
 
 FILE_NAME: Final = "SKILL.md"
 MAX_DESCRIPTION: Final = 5000
@@ -30,8 +29,8 @@ MAX_DESCRIPTION: Final = 5000
 MAX_FILES: Final = 500
 """Files that are looked for in a skill's directory."""
 MAX_DEPTH: Final = 6
-MAX_PATH: Final = 120
-"""Characters of a file's path in its skill."""
+_LISTED: Final = re.compile(r"[A-Za-z0-9._/-]{1,80}")
+"""A file's path in its skill. Nobody has accepted it, so it must not pass for text of the skill."""
 
 HooksReader: TypeAlias = Callable[[Document], tuple[DeclaredHook, ...]]
 """Reads `hooks` of a document. Raises `ConfigError`."""
@@ -131,6 +130,7 @@ def skill_of(document: Document, *, hooks: HooksReader | None = None) -> SkillDe
     directory = document.path.parent.resolve() if document.path.name == FILE_NAME else None
     if directory is not None and directory.name != name:
         remarks.append(f"its directory is called {directory.name}; its name is {name}")
+    files, unlisted = ((), 0) if directory is None else _files(directory)
     return SkillDefinition(
         name,
         description,
@@ -143,7 +143,8 @@ def skill_of(document: Document, *, hooks: HooksReader | None = None) -> SkillDe
         by_person=by_person,
         hooks=declared,
         directory=directory,
-        files=() if directory is None else tuple(_files(directory)),
+        files=files,
+        unlisted=unlisted,
         path=document.path,
         remarks=tuple(remarks),
     )
@@ -228,9 +229,15 @@ def _check_body(document: Document, fields: Fields) -> None:
         fields.wrong("description", message, "put some of it into files beside it")
 
 
-def _files(directory: Path) -> Iterator[Path]:
-    """The files beside a `SKILL.md`, sorted: without hidden ones, what a link leads out to, and
-    names that could deceive."""
+def _files(directory: Path) -> tuple[tuple[Path, ...], int]:
+    """The files beside a `SKILL.md`, and how many more have names that are not listed."""
+    found = tuple(_found(directory))
+    files = tuple(p for p in found if _LISTED.fullmatch(p.relative_to(directory).as_posix()))
+    return files, len(found) - len(files)
+
+
+def _found(directory: Path) -> Iterator[Path]:
+    """The files beside a `SKILL.md`, sorted: without hidden ones and what a link leads out to."""
     count = 0
     for folder, folders, names in os.walk(directory):
         here = Path(folder)
@@ -243,7 +250,7 @@ def _files(directory: Path) -> Iterator[Path]:
         for name in sorted(names):
             path = here / name
             own = name.startswith(".") or path == directory / FILE_NAME
-            if own or not _is_plain(path, directory) or not _is_inside(path, directory):
+            if own or not _is_inside(path, directory):
                 continue
             yield path
             count += 1
@@ -252,13 +259,6 @@ def _files(directory: Path) -> Iterator[Path]:
 
 
 _UNLISTED: Final = frozenset({"node_modules", "__pycache__"})
-
-
-def _is_plain(path: Path, directory: Path) -> bool:
-    """Whether its name may stand in what a model is shown: nobody has accepted it, so it must not
-    be able to pass for text of the skill."""
-    name = str(path.relative_to(directory))
-    return len(name) <= MAX_PATH and visible(name) == name
 
 
 def _is_inside(path: Path, directory: Path) -> bool:

@@ -121,4 +121,6 @@ def _told(skill: SkillDefinition, rendered: str) -> str:
         more = len(skill.files) - MAX_FILES
         rest = f"\n(and {more} more)" if more > 0 else ""
         head += f"\nIts files, to be read only if the skill needs them:\n{files}{rest}"
+    if skill.unlisted:
+        head += f"\nFiles beside it whose names are not listed here: {skill.unlisted}"
     return f"{head}\n\n{rendered}"
