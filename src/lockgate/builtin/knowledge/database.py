@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,19 +32,39 @@ _SLICE_MS: Final = 50
 _STEPS: Final = 1000
 """Steps of SQLite between two looks at whether anybody still waits."""
 
-_MAKE: Final = (
-    """
+_DOCUMENTS: Final = """
     CREATE TABLE documents (
         number INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
         title TEXT NOT NULL,
         content TEXT NOT NULL
     )
-    """,
-    "CREATE VIRTUAL TABLE words USING fts5(title, content, tokenize = 'unicode61')",
+    """
+_WORDS: Final = "CREATE VIRTUAL TABLE words USING fts5(title, content, tokenize = 'unicode61')"
+_MAKE: Final = (
+    _DOCUMENTS,
+    _WORDS,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA}",
 )
+_HOLDS: Final = frozenset(
+    (name, " ".join(sql.split()))
+    for name, sql in (
+        ("documents", _DOCUMENTS),
+        ("sqlite_autoindex_documents_1", ""),
+        ("words", _WORDS),
+        ("words_data", "CREATE TABLE 'words_data'(id INTEGER PRIMARY KEY, block BLOB)"),
+        (
+            "words_idx",
+            "CREATE TABLE 'words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
+        ),
+        ("words_content", "CREATE TABLE 'words_content'(id INTEGER PRIMARY KEY, c0, c1)"),
+        ("words_docsize", "CREATE TABLE 'words_docsize'(id INTEGER PRIMARY KEY, sz BLOB)"),
+        ("words_config", "CREATE TABLE 'words_config'(k PRIMARY KEY, v) WITHOUT ROWID"),
+    )
+)
+"""Everything that the schema says, tables of FTS5's own among it. A repository may bring the file:
+a trigger or a view would have a call do what nobody decided about."""
 _T = TypeVar("_T")
 
 
@@ -224,6 +245,10 @@ def _opened(path: Path, stop: Stop, mode: str, limits: Limits) -> Generator[sqli
     try:
         connection.set_progress_handler(lambda: stop.is_set, _STEPS)
         connection.execute("PRAGMA trusted_schema = OFF")
+        if sys.version_info >= (3, 12):  # where Python lets it be set
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE)
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_VIEW, False)
         yield connection
     finally:
         # What was not committed is rolled back with it.
@@ -246,7 +271,23 @@ def _is_ours(connection: sqlite3.Connection) -> bool:
             f"the database of knowledge was written by another lockgate (schema {version}, this "
             f"one knows {SCHEMA}). Nothing was done",
         )
+    _check_schema(connection)
     return True
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    """Refuse a database that holds anything beside what this module makes."""
+    rows: list[tuple[str, str | None]] = connection.execute(
+        "SELECT name, sql FROM sqlite_schema LIMIT ?", (len(_HOLDS) + 1,)
+    ).fetchall()
+    held = [(name, " ".join((sql or "").split())) for name, sql in rows]
+    if len(held) != len(_HOLDS) or frozenset(held) != _HOLDS:
+        raise FileProblem(
+            "altered",
+            "the database of knowledge holds triggers, views or tables that lockgate did not make, "
+            "and is left alone. A person has to move the file away, or name another one (the key "
+            "knowledge)",
+        )
 
 
 def _foreign() -> FileProblem:

@@ -225,6 +225,33 @@ def test_a_database_of_a_later_lockgate_is_left_alone(tmp_path: Path) -> None:
         added(path, Document("b", "", "x"))
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON documents BEGIN DELETE FROM documents; END",
+        "CREATE VIEW v AS SELECT * FROM documents",
+        "CREATE TABLE theirs (x)",
+        "CREATE INDEX i ON documents (title)",
+        "ALTER TABLE documents ADD COLUMN more GENERATED ALWAYS AS (id || title)",
+        "DROP TABLE words",
+    ],
+)
+def test_a_database_whose_schema_somebody_altered_is_left_alone(tmp_path: Path, sql: str) -> None:
+    """A repository may bring the file: a trigger in it would make of adding a removal."""
+    path = tmp_path / "knowledge.db"
+    added(path, Document("a", "", "x"))
+    with sqlite3.connect(path) as other:
+        other.execute(sql)
+    other.close()
+    for act in (lambda: added(path, Document("b", "", "x")), lambda: all_of(path)):
+        with pytest.raises(FileProblem) as caught:
+            act()
+        assert caught.value.reason == "altered"
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT id FROM documents").fetchall() == [("a",)]
+    other.close()
+
+
 def test_a_link_leads_nowhere(tmp_path: Path) -> None:
     """Neither to read nor to write."""
     target = tmp_path / "target.db"
