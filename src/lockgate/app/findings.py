@@ -12,6 +12,7 @@ from lockgate.app.finding import Finding
 from lockgate.app.hook_findings import hook_findings
 from lockgate.app.logins import login_findings
 from lockgate.app.models import check_model, model_fault
+from lockgate.app.program_findings import untold
 from lockgate.app.skill_findings import skill_findings
 from lockgate.builtin.catalogue import unable
 from lockgate.decision import Decision
@@ -55,6 +56,7 @@ def findings(
         *_offers(config),
         *_unpinned(config),
         *hook_findings(config, environ),
+        *untold(config, environ),
         *agent_findings(config, _absent, model_fault),
         *skill_findings(config, _absent, model_fault),
     )

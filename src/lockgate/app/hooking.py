@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lockgate.agent.runtime import drawn
 from lockgate.app.own_hooks import own_hooks
+from lockgate.app.program_files import config_files
 from lockgate.bridges.hook_caller import HookCaller
 from lockgate.calls.batch import Invoke
 from lockgate.calls.paths import real_path
@@ -54,7 +55,13 @@ class HookMaker:
             given = [hook for hook in skill.hooks if isinstance(hook, Hook)]
             hooks = (
                 *self._declared(config, declared),
-                *own_hooks(given, config, cwd=self._cwd, environ=self._environ),
+                *own_hooks(
+                    given,
+                    config,
+                    cwd=self._cwd,
+                    environ=self._environ,
+                    tools=self._snapshot().entries,
+                ),
             )
             made += tuple(replace(hook, within=skill.name) for hook in hooks)
         return made
@@ -78,8 +85,9 @@ class HookMaker:
         )
 
     def files_of(self, config: Config) -> tuple[Path, ...]:
-        """What the hooks of `config` run: each file by where it really is, and by its name."""
-        named = [path.absolute() for path in hook_files(config, self._cwd)]
+        """What programs of `config` run: each file by where it really is, and by its name."""
+        found = config_files(config, self._cwd, self._environ)
+        named = [path.absolute() for path in found]
         return tuple(dict.fromkeys([*(Path(real_path(str(path))) for path in named), *named]))
 
 
@@ -118,25 +126,6 @@ def program_of(hook: DeclaredHook, environ: Mapping[str, str], cwd: Path | None)
     if not isinstance(handler, CommandHandler):
         return None
     return _program(hook.name, handler, environ, cwd)
-
-
-def hook_files(config: Config, project: Path) -> tuple[Path, ...]:
-    """The files that hooks of `config` and of its skills run, as far as their command lines name
-    them: who writes to one of them decides what the hook says (B-13)."""
-    found: list[Path] = []
-    for hook in config.declared_hooks:
-        handler = hook.handler
-        if not isinstance(handler, CommandHandler):
-            continue
-        words = (word for word in (handler.command, *handler.args) if not word.startswith("-"))
-        for word in words:
-            try:
-                path = project / word
-                if ("/" in word and "://" not in word and "\n" not in word) or path.is_file():
-                    found.append(path)
-            except (OSError, ValueError):  # no name that a file could have
-                continue
-    return tuple(dict.fromkeys(found))
 
 
 def _program(

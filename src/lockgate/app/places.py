@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from typing import Final
 
-from lockgate.app.hooking import hook_files
+from lockgate.app.program_files import config_files
 from lockgate.calls.filesystem import RealFileSystem, RememberedFileSystem
 from lockgate.calls.paths import real_path
 from lockgate.errors import ConfigError
@@ -39,7 +39,7 @@ def make_environment(
     knowledge = config.knowledge or state_dir / KNOWLEDGE_NAME
     # SQLite keeps a file beside it for what is not written into it yet, and some more.
     barred += [knowledge.with_name(f"{knowledge.name}{end}") for end in _BESIDE]
-    control = [*config.sources, *config.definitions, *hook_files(config, project)]
+    control = [*config.sources, *config.definitions, *config_files(config, project, environ)]
     defined = (*config.agent.agents, *config.agent.skills)
     control += [one.path for one in defined if one.path is not None]
     control += [skill.directory for skill in config.agent.skills if skill.directory is not None]
