@@ -91,7 +91,7 @@ class Children:
         """
         runtime = self._served
         parent = self.parent_of(context)
-        if parent.depth >= self._max_depth:
+        if parent.execution.depth >= self._max_depth:
             text = f"sub-agents within sub-agents end at {self._max_depth}: do it yourself"
             raise ChildRefused("too_deep", text)
         if self._running[parent.scope] >= self._at_once:
@@ -154,6 +154,7 @@ class Children:
             principal=above.principal,
             agent=wish.label,
             skills=above.skills if wish.skill is None else (*above.skills, wish.skill),
+            depth=above.depth + 1,
             by_model=True,
         )
         plan = replace(
@@ -170,7 +171,6 @@ class Children:
             plan,
             parent.scope,
             self._told(parent, wish.label, context.call_id),
-            parent.depth + 1,
             snapshot,
             TokenBudget(wish.tokens, parent.budget),
         )

@@ -27,8 +27,6 @@ class Standing:
     scope: SessionScope
     """The session it belongs to; of a child, that of whoever invited it."""
     sink: Sink
-    depth: int = 0
-    """0 is a turn of a session; its child has 1."""
     snapshot: Snapshot | None = None
     """The tools it works on, and its children with it; None: those of the moment."""
     budget: TokenBudget | None = None

@@ -82,6 +82,8 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """`Execution.skills`."""
     by_model: bool = True
     """`Execution.by_model`; tickets of before it was kept may be a model's."""
+    depth: int = 0
+    """`Execution.depth`."""
     parent_call: str | None = None
     timeout: float | None = None
     level: str = SideEffectLevel.MUTATING.value
@@ -221,6 +223,7 @@ class Ticket(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
             agent=self.agent,
             skills=self.skills,
             by_model=self.by_model,
+            depth=self.depth,
         )
         return Call(
             id=self.call_id,
@@ -274,6 +277,7 @@ def ticket_for(
         agent=execution.agent,
         skills=execution.skills,
         by_model=execution.by_model,
+        depth=execution.depth,
         parent_call=call.parent_call,
         timeout=call.timeout,
         level=question.level.value,

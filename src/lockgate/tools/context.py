@@ -72,6 +72,8 @@ class Execution(msgspec.Struct, frozen=True):
     """The sub-agent, skill or hook that it is the work of, for people; None: nobody in between."""
     skills: tuple[str, ...] = ()
     """The skills that it is the work of, the outermost first: their hooks are for its calls."""
+    depth: int = 0
+    """How many executions it is the work of: 0 is a turn of a session, its child has 1."""
     by_model: bool = False
     """Whether a model asks for its calls; otherwise a person does, or a program."""
 

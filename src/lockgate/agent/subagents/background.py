@@ -104,7 +104,7 @@ class Background:
         if inviter is None:
             text = "only a session has sub-agents in the background, and this call belongs to none"
             raise ChildRefused("no_session", text)
-        if inviter.depth:
+        if inviter.execution.depth:
             text = "a sub-agent starts none in the background: leave `background` out"
             raise ChildRefused("not_in_background", text)
         if inviter.scope.closed:  # whose turn may go on while those that are there are waited for
@@ -116,7 +116,7 @@ class Background:
     def of(self, context: ToolContext) -> tuple[BackgroundAgent, ...]:
         """Those of the session whose own call it is, oldest first; a sub-agent has none."""
         inviter = self._children.inviter(context)
-        if inviter is None or inviter.depth or inviter.scope not in self._crews:
+        if inviter is None or inviter.execution.depth or inviter.scope not in self._crews:
             return ()
         return tuple(self._crews[inviter.scope].members)
 
