@@ -10,7 +10,8 @@ from lockgate.errors import LocalError
 
 
 class SessionScope:
-    """The explicit list of what is closed when a session ends, last made first.
+    """The explicit list of what is closed when a session ends, last made first; before all of it
+    what makes more of it, the turn under way.
 
     Made and closed by the session's owner; used on one loop.
     """
@@ -27,6 +28,7 @@ class SessionScope:
         self._seconds = seconds
         self._ended = ended
         self._owned: dict[int, Owned] = {}
+        self._first: set[int] = set()
         self._sources: list[Callable[[], Iterable[str]]] = []
         self._next = 0
         self._closing: asyncio.Task[None] | None = None
@@ -36,16 +38,22 @@ class SessionScope:
         """Whether closing has begun."""
         return self._closing is not None
 
-    def own(self, name: str, close: Callable[[], Awaitable[None]]) -> Callable[[], None]:
-        """Have `close` called when the session ends. The function that is returned takes that back,
-        for what ended before. Raises `LocalError` once closing has begun."""
+    def own(
+        self, name: str, close: Callable[[], Awaitable[None]], *, first: bool = False
+    ) -> Callable[[], None]:
+        """Have `close` called when the session ends, before all that is not `first` if it is. The
+        function that is returned takes that back, for what ended before. Raises `LocalError` once
+        closing has begun."""
         if self.closed:
             raise LocalError("this session is closed")
         key, self._next = self._next, self._next + 1
         self._owned[key] = Owned(name, close)
+        if first:
+            self._first.add(key)
 
         def disown() -> None:
             self._owned.pop(key, None)
+            self._first.discard(key)
 
         return disown
 
@@ -68,7 +76,8 @@ class SessionScope:
         await to_the_end(self._closing)
 
     async def _close(self) -> None:
-        owned = tuple(reversed(self._owned.values()))
+        order = sorted(self._owned, key=lambda key: (key in self._first, key), reverse=True)
+        owned = tuple(self._owned[key] for key in order)
         self._owned.clear()
         try:
             await close_all(owned, self._seconds)

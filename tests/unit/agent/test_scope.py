@@ -44,6 +44,17 @@ async def test_the_last_made_is_closed_first_and_a_failure_stops_nothing(
     assert "secret" not in caplog.text
 
 
+async def test_what_makes_more_is_closed_before_what_it_made() -> None:
+    """A turn ends before those in the background that it started, though it was there before."""
+    log: list[str] = []
+    scope = SessionScope("s")
+    scope.own("one", noted(log, "one"))
+    scope.own("turn", noted(log, "turn"), first=True)
+    scope.own("three", noted(log, "three"))
+    await scope.close()
+    assert log == ["turn", "three", "one"]
+
+
 async def test_what_ended_before_is_not_closed() -> None:
     """The function that `own` returns takes it back, any number of times, afterwards too."""
     log: list[str] = []
