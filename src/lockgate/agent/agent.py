@@ -186,7 +186,7 @@ class Agent:
 
         if interrupt is not None:
             interrupt.listen(token.interrupt)
-        disown = self._scope.own("the turn under way", end)
+        disown = self._scope.own("the turn under way", end, first=True)
         self._busy = True
         try:
             yield token

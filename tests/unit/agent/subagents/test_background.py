@@ -4,19 +4,27 @@ them."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lockgate.agent.children import ChildRefused
 from lockgate.agent.model import ModelReply
-from lockgate.agent.run import RunResult
-from lockgate.agent.subagents.background import MAX_KEPT
+from lockgate.agent.run import RunResult, RunStatus
+from lockgate.agent.subagents.background import MAX_KEPT, Background
+from lockgate.agent.wish import Wish
 from lockgate.testing.approver import ScriptedApprover
 from lockgate.testing.model import asking
 from lockgate.testing.office import PromptedModel, calling, office, task
 from lockgate.testing.tool import ScriptedTool
-from lockgate.tools.context import InterruptToken
+from lockgate.tools.context import InterruptToken, ToolContext
+from lockgate.tools.declared import DeclaredTool
+from lockgate.tools.fingerprint import Fingerprint
+from lockgate.tools.origin import Origin
 from lockgate.tools.result import ErrorKind, ToolResult
+from lockgate.tools.tool import ToolDefinition
 from lockgate.traits import SideEffectLevel
 
 READ_ONLY = SideEffectLevel.READ_ONLY
@@ -113,8 +121,7 @@ async def test_what_does_not_end_is_cancelled(tmp_path: Path) -> None:
 
 @pytest.mark.req("S3-07")
 async def test_a_session_that_ends_starts_no_other(tmp_path: Path) -> None:
-    """A turn is still under way while those in the background are waited for: what it starts now
-    would be waited for by nobody."""
+    """Its turn ends before those in the background, which nothing can be added to any more."""
     tool, other = slow(), ScriptedTool("other", level=READ_ONLY, hold=True)
     scripts = {"go": [START, asking("other"), task("general", "more", background=True)]}
     scripts |= {"work": [asking("slow")], "more": [asking("slow")]}
@@ -128,10 +135,47 @@ async def test_a_session_that_ends_starts_no_other(tmp_path: Path) -> None:
         await asyncio.sleep(0)  # it has begun
         other.release()
         await closing
-        made = (await turn).calls
+        assert (await turn).status is RunStatus.INTERRUPTED
+        assert len((await turn).calls) == 2
         assert (len(o.background), len(o.children), len(o.bench.runtime.under_way)) == (0, 0, 0)
-    results = [call.result for call in made]
-    assert [one.reason for one in results if isinstance(one, ToolResult)][2:] == ["session_ends"]
+
+
+class Late(DeclaredTool):
+    """A tool that no interrupt ends, and that starts a sub-agent when it is interrupted."""
+
+    def __init__(self) -> None:
+        origin = Origin("local", None, "late", Fingerprint("0" * 64, ()))
+        definition = ToolDefinition("late", "Late.", {"type": "object"}, origin)
+        super().__init__(definition, level=READ_ONLY, interruptible=False)
+        self.started = asyncio.Event()
+        self.background: Background | None = None
+        self.refused: str | None = None
+
+    async def _run(self, arguments: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        assert self.background is not None
+        assert context.interrupt is not None
+        self.started.set()
+        await context.interrupt.wait()
+        try:
+            self.background.start("helper", Wish("helper", "subagent", "Help.", "do it"), context)
+        except ChildRefused as refused:
+            self.refused = refused.reason
+        return ToolResult.of("ok")
+
+
+@pytest.mark.req("S3-07")
+async def test_nor_does_a_call_that_its_end_waits_for(tmp_path: Path) -> None:
+    """What it started now would be waited for by nobody."""
+    late = Late()
+    model = PromptedModel({"go": [asking("late")]})
+    async with office(tmp_path, [late]) as o, asyncio.timeout(10):
+        late.background = o.background
+        agent = o.bench.agent(model)
+        turn = asyncio.create_task(agent.run("go"))
+        await late.started.wait()
+        await agent.close()
+        await turn
+        assert (late.refused, len(o.background), len(o.children)) == ("session_ends", 0, 0)
 
 
 async def test_one_that_never_began_gives_its_place_back(tmp_path: Path) -> None:
