@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,22 @@ class TurnLimits:
     """Characters that the results of one reply may have together; the longest give way first."""
     media_characters: int = 7_000_000
     """Base64 characters of images and sound in one result (about 5 MB), shown whole or not."""
+    calls: int = 128
+    """Calls of one reply that are made; the others are answered as skipped (`too_many_calls`)."""
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "seconds", "repeated_failures"):
+        # Raises `ValueError`, also for what is no number: a program may give anything.
+        for name in self.__slots__:
+            value: Any = getattr(self, name)
+            kinds = (int, float) if name == "seconds" else (int,)
+            if name == "tokens" and value is None:
+                continue
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                wanted = "a number" if name == "seconds" else "a whole number"
+                raise ValueError(
+                    f"{name} of TurnLimits must be {wanted}, not {type(value).__name__}"
+                )
+        for name in ("iterations", "calls", "seconds", "repeated_failures"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be over 0")
         if self.tokens is not None and self.tokens <= 0:

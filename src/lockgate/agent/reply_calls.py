@@ -84,15 +84,21 @@ class ReplyCalls:
         Cancelled, it writes down what is known of each.
         """
         errands = [_Errand(each, self._call(each)) for each in wanted]
-        self._errands = {errand.call.id: errand for errand in errands}
+        made, beyond = errands[: self._limits.calls], errands[self._limits.calls :]
+        self._errands = {errand.call.id: errand for errand in made}
         self._interrupt.listen(self._interrupted)
         try:
-            results = await run_batch(
-                self._invoke, [errand.call for errand in errands], self._turn.snapshot
+            self._skip(
+                beyond,
+                "too_many_calls",
+                f"a reply may have {self._limits.calls:,} calls; ask for it in a later one",
             )
-            for errand, result in zip(errands, results, strict=True):
+            results = await run_batch(
+                self._invoke, [errand.call for errand in made], self._turn.snapshot
+            )
+            for errand, result in zip(made, results, strict=True):
                 errand.result = result  # that of a fault of ours is made by the batch
-            return results
+            return [*results, *(each.result for each in beyond if each.result is not None)]
         except BaseException:
             for errand in errands:
                 if errand.result is None:
@@ -106,12 +112,15 @@ class ReplyCalls:
     def skip(self, calls: Sequence[ToolCall], reason: str, why: str) -> None:
         """Answer calls that are not made at all."""
         errands = [_Errand(each, self._call(each)) for each in calls]
+        self._skip(errands, reason, why)
+        self._record(calls, errands)
+
+    def _skip(self, errands: Sequence[_Errand], reason: str, why: str) -> None:
         for errand in errands:
             name = errand.call.name
             text = f"{name} was not run: {why}"
             errand.result = ToolResult.error(ErrorKind.SKIPPED, text, reason=reason)
             self._emit(CallFinished(errand.call.id, name, errand.result))
-        self._record(calls, errands)
 
     def decided(self, record: DecisionRecord) -> None:
         """A decision about one of them was written down."""
@@ -182,11 +191,12 @@ class ReplyCalls:
         """Add one answer for each call that has one, as the model is shown it."""
         results = [e.result for e in errands if isinstance(e.result, ToolResult)]
         clipped = iter(clip_batch(results, self._limits))
+        answers: list[ToolAnswer] = []
         for call, errand in zip(wanted, errands, strict=True):
             told: Any = errand.result
             if isinstance(told, ToolResult):
                 told = next(clipped)
-                self._transcript.append(ToolAnswer(call.id, call.name, told))
+                answers.append(ToolAnswer(call.id, call.name, told))
             self.made.append(
                 MadeCall(
                     errand.call.id,
@@ -198,6 +208,7 @@ class ReplyCalls:
                     errand.fate,
                 )
             )
+        self._transcript.extend(answers)
 
 
 def _left_open(errand: _Errand, *, recorded: bool) -> ToolResult:

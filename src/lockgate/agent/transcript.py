@@ -41,6 +41,14 @@ class Transcript(Sequence[Message]):
             self._write(message, self._journal)
         self._said.append(message)
 
+    def extend(self, answers: Sequence[ToolAnswer]) -> None:
+        """Say these answers; a journal takes all of them at once. Never raises for what can not be
+        written: it is written with what is said next."""
+        if self._journal is not None and answers:
+            self._unwritten += map(encoded, answers)
+            self._write_answers(answers, self._journal)
+        self._said += answers
+
     def finished(self, answer: ToolAnswer) -> None:
         """A call has this answer, and others of its reply have none yet: a journal keeps it from
         now on, though it is said in the order of the calls.
@@ -72,23 +80,30 @@ class Transcript(Sequence[Message]):
 
     def _write(self, message: Message, journal: Journal) -> None:
         self._unwritten.append(encoded(message))
+        if isinstance(message, ToolAnswer):
+            self._write_answers([message], journal)
+            return
+        try:
+            journal.write(self._unwritten)
+        except LockgateError:
+            del self._unwritten[-1]
+            raise
+        self._unwritten.clear()
+
+    def _write_answers(self, answers: Sequence[ToolAnswer], journal: Journal) -> None:
+        """Write what is not written, of which these are the last."""
         try:
             journal.write(self._unwritten)
         except LockgateError as error:
-            if not isinstance(message, ToolAnswer):
-                del self._unwritten[-1]
-                raise
-            _log.warning(
-                "the answer to a call of %s is not written down yet: %s", message.name, error
-            )
-        else:
-            self._unwritten.clear()
-            if isinstance(message, ToolAnswer) and (
-                early := self._early.pop(message.call_id, None)
-            ):
-                # A process that dies in between finds both, and takes the one in its place.
-                with suppress(LockgateError):
-                    journal.forget([early])
+            names = ", ".join(dict.fromkeys(answer.name for answer in answers))
+            _log.warning("the answer to a call of %s is not written down yet: %s", names, error)
+            return
+        self._unwritten.clear()
+        early = [self._early.pop(a.call_id) for a in answers if a.call_id in self._early]
+        if early:
+            # A process that dies in between finds both, and takes the one in its place.
+            with suppress(LockgateError):
+                journal.forget(early)
 
     def flush(self) -> None:
         """Write down what is not written yet. Raises what the journal raises."""

@@ -14,6 +14,10 @@ from lockgate.tools.result import ErrorKind, ToolResult
 Invoke: TypeAlias = Callable[[Call, Snapshot], Awaitable[ToolResult | Suspended]]
 """`Invoker.invoke`, or something around it."""
 
+_AT_ONCE: Final = 8
+"""Calls that start in one round of the loop. Between rounds an interrupt and the end of the turn's
+time are heard, also where no call waits for anything."""
+
 _log: Final = logging.getLogger("lockgate.calls")
 
 
@@ -30,7 +34,11 @@ async def run_batch(
     if len(calls) == 1:  # no task of its own
         return [await _made(invoke, calls[0], snapshot)]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_made(invoke, call, snapshot)) for call in calls]
+        tasks: list[asyncio.Task[ToolResult | Suspended]] = []
+        for number, call in enumerate(calls, 1):
+            tasks.append(group.create_task(_made(invoke, call, snapshot)))
+            if number % _AT_ONCE == 0:
+                await asyncio.sleep(0)
     return [task.result() for task in tasks]
 
 

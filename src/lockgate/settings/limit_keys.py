@@ -53,6 +53,13 @@ LIMITS: Final = Section(
             "Replies of the model, each with the calls in it.",
         ),
         Key(
+            "calls",
+            Number(1, 1_000),
+            _DEFAULT.calls,
+            str(_DEFAULT.calls),
+            "Calls of one reply that are made; the others are not, and the model is told.",
+        ),
+        Key(
             "time",
             Duration(),
             _DEFAULT.seconds,
@@ -109,6 +116,7 @@ def limits_of(given: Given | None, findings: Findings) -> TurnLimits:
         together = one
     return TurnLimits(
         iterations=value("iterations"),
+        calls=value("calls"),
         seconds=value("time"),
         tokens=value("tokens"),
         repeated_failures=value("repeatedFailures"),

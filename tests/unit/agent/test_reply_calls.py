@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lockgate.agent.events import CallAwaited, CallFinished, Event
+from lockgate.agent.limits import TurnLimits
 from lockgate.agent.model import ModelReply, ToolCall
 from lockgate.agent.run import RunStatus
 from lockgate.errors import Fate
@@ -175,3 +176,42 @@ async def test_a_tool_that_returns_its_own_fate_is_believed(tmp_path: Path) -> N
     async with Workbench(tmp_path, [tool]) as bench:
         result = await bench.agent(FakeModel([asking("look")])).run("go")
     assert result.calls[0].fate == "not_sent"
+
+
+def _many(count: int) -> FakeModel:
+    calls = tuple(ToolCall(str(number), "look", {"n": number}) for number in range(count))
+    return FakeModel([ModelReply("", calls)])
+
+
+async def test_of_one_reply_so_many_calls_are_made_as_the_limit_says(tmp_path: Path) -> None:
+    """The others are answered as skipped, in their places, and the model is told why."""
+    tool = ScriptedTool("look", level=READ_ONLY)
+    async with Workbench(tmp_path, [tool]) as bench:
+        result = await bench.agent(_many(5), limits=TurnLimits(calls=3)).run("go")
+    assert result.answered
+    assert len(tool.runs) == 3
+    assert not refusals_of(result.transcript)
+    *_, fourth, fifth = answers_in(result.transcript)
+    assert {fourth.result.reason, fifth.result.reason} == {"too_many_calls"}
+    assert "a reply may have 3 calls" in fourth.result.text
+    assert [call.result.kind for call in result.calls if isinstance(call.result, ToolResult)] == [
+        *[None] * 3,
+        *[ErrorKind.SKIPPED] * 2,
+    ]
+
+
+async def test_an_interrupt_comes_between_calls_that_wait_for_nothing(tmp_path: Path) -> None:
+    """The loop is given back between the calls of one reply, so that those which have not begun
+    are not made."""
+    tool = ScriptedTool("look", level=READ_ONLY)
+    token = InterruptToken()
+
+    def told(event: Event) -> None:
+        if isinstance(event, CallFinished):
+            asyncio.get_running_loop().call_soon(token.interrupt)
+
+    async with Workbench(tmp_path, [tool]) as bench:
+        result = await bench.agent(_many(100)).run("go", interrupt=token, sink=told)
+    assert result.status is RunStatus.INTERRUPTED
+    assert len(answers_in(result.transcript)) == 100
+    assert len(tool.runs) <= 16

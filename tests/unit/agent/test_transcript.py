@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall, UserMessage
-from lockgate.agent.transcript import settle, unanswered, with_unique_ids
+from lockgate.agent.transcript import Transcript, settle, unanswered, with_unique_ids
+from lockgate.calls.waiting import Waiting
+from lockgate.errors import LocalError
 from lockgate.tools.result import ErrorKind, ToolResult
 
 
@@ -52,3 +57,61 @@ def test_a_new_turn_answers_what_was_left_open() -> None:
     assert (last.call_id, last.result.kind) == ("b", ErrorKind.OUTCOME_UNKNOWN)
     settle(transcript)
     assert len(transcript) == 4
+
+
+class _Journal:
+    """Notes what it is given at a time; refuses as long as it is told to."""
+
+    def __init__(self) -> None:
+        self.written: list[int] = []
+        self.forgotten: list[int] = []
+        self.full = False
+
+    def read(self) -> tuple[bytes, ...]:
+        return ()
+
+    def write(self, messages: Sequence[bytes]) -> None:
+        if self.full:
+            raise LocalError("the disk is full")
+        self.written.append(len(messages))
+
+    def seen(self) -> bytes | None:
+        return None
+
+    def note_seen(self, seen: bytes) -> None:
+        del seen
+
+    def note_waiting(self, calls: Sequence[Waiting]) -> None:
+        del calls
+
+    def waiting(self) -> tuple[Waiting, ...]:
+        return ()
+
+    def forget(self, calls: Sequence[Waiting]) -> None:
+        self.forgotten.append(len(calls))
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_answers_of_one_reply_are_written_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    """However many they are; what could not be written is written with what is said next."""
+    journal = _Journal()
+    transcript = Transcript((), journal)
+    transcript.append(_reply("a", "b", "c"))
+    answers = [ToolAnswer(id, "t", ToolResult.of("done")) for id in "abc"]
+    for answer in answers:
+        transcript.finished(answer)
+    journal.full = True
+    transcript.extend(answers)
+    assert list(transcript)[1:] == answers
+    assert "of t is not written down yet" in caplog.text
+    journal.full = False
+    transcript.append(UserMessage("go on"))
+    assert journal.written == [1, 4]
+    transcript.append(_reply("d", "e"))
+    later = [ToolAnswer(id, "t", ToolResult.of("done")) for id in "de"]
+    for answer in later:
+        transcript.finished(answer)
+    transcript.extend(later)
+    assert (journal.written[2:], journal.forgotten) == ([1, 2], [2])

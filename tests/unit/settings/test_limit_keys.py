@@ -23,12 +23,14 @@ def test_each_bound_can_be_said(load_text: Callable[[str], Config]) -> None:
     )
     assert found.agent.limits == TurnLimits(5, 90.0, 20_000, 2, 2_000)
     assert load_text(of("{}")).agent.limits == TurnLimits()
+    assert load_text(of("{calls: 7}")).agent.limits == TurnLimits(calls=7)
 
 
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
         ("{iterations: 0}", "write a whole number from 1"),
+        ("{calls: 0}", "write a whole number from 1"),
         ("{iterations: two}", "write a whole number"),
         ("{tokens: -5}", "write a whole number"),
         ("{time: 0s}", "usable duration"),
