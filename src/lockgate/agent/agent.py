@@ -118,6 +118,8 @@ class Agent:
         (`StateError`), and then no call is made of which nothing would be kept (decision 0045).
         """
         self._check()
+        if not isinstance(prompt, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a program may give anything
+            raise LocalError(f"prompt must be str, not {type(prompt).__name__}")
         if not prompt.strip():
             raise LocalError("a prompt needs some text")
         with self._under_way(interrupt) as token:

@@ -7,9 +7,10 @@ made. A reply that did not come to its end is no reply: nothing of it is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, cast
 
 from lockgate.agent.budget import TokenBudget
 from lockgate.agent.events import (
@@ -20,7 +21,15 @@ from lockgate.agent.events import (
     guarded,
 )
 from lockgate.agent.limits import TurnLimits
-from lockgate.agent.model import Hearing, Model, ModelReply, ModelRequest, Usage, UserMessage
+from lockgate.agent.model import (
+    Hearing,
+    Model,
+    ModelReply,
+    ModelRequest,
+    ToolCall,
+    Usage,
+    UserMessage,
+)
 from lockgate.agent.reply_calls import ReplyCalls
 from lockgate.agent.run import RunResult, RunStatus
 from lockgate.agent.stall import StallGuard
@@ -30,12 +39,14 @@ from lockgate.agent.turn import Turn
 from lockgate.calls.call import Suspended
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.leash import Leash
-from lockgate.errors import PeerError
+from lockgate.errors import LockgateError, PeerError
 from lockgate.policy.ceiling import shown
 from lockgate.tools.context import Bounds
 from lockgate.tools.registry import Snapshot
 from lockgate.tools.result import ToolResult
 from lockgate.tools.tool import ToolDefinition
+
+_log: Final = logging.getLogger(__name__)
 
 ANY_MODEL_WRITES: Final = 4_096
 """Tokens that a reply of any model may have. A provider refuses to be asked for more than its model
@@ -129,15 +140,25 @@ class TurnLoop:
                 return self._stopped() or _End(
                     RunStatus.MODEL_FAILED, error.fault.value, str(error)
                 )
-            if reply is not None:
-                end = await self._take(reply)
-                if end is not None:
-                    return end
+            except LockgateError:
+                raise
+            except Exception as error:  # noqa: BLE001 - a program's own model is a stranger's code
+                return self._stopped() or self._failed(f"raised {type(error).__name__}")
+            if (fault := _fault_of(reply)) is not None:  # None is also that of a turn stopped
+                return self._stopped() or self._failed(fault)
+            if reply is not None and (end := await self._take(reply)) is not None:
+                return end
         return self._stopped() or _End(
             RunStatus.BOUND,
             "iterations",
             f"no answer after {self._limits.iterations} rounds of model and tools",
         )
+
+    def _failed(self, what: str) -> _End:
+        """The model is at fault; `what` holds nothing that it said."""
+        detail = f"the model {self._model.name} {what}"
+        _log.warning("%s", detail)
+        return _End(RunStatus.MODEL_FAILED, "model_error", detail)
 
     async def _ask(self) -> ModelReply | None:
         """The model's next reply; None if the turn was stopped first."""
@@ -260,6 +281,19 @@ def _shown(snapshot: Snapshot, bounds: Bounds) -> _Shown:
         return _Shown(definitions, tuple(definition.name for definition in definitions))
 
     return snapshot.derived((_shown, bounds), make)
+
+
+def _fault_of(reply: Any) -> str | None:
+    """Why it is no reply, if a program's own model gave something else."""
+    if not isinstance(reply, ModelReply):
+        return f"returned {type(reply).__name__}, which is no ModelReply"
+    text, calls, usage = cast("tuple[Any, Any, Any]", (reply.text, reply.calls, reply.usage))
+    if not isinstance(text, str) or not isinstance(usage, Usage):
+        return "returned a ModelReply whose text is no text, or whose usage is no Usage"
+    made = cast("Sequence[Any] | None", calls if isinstance(calls, tuple | list) else None)
+    if made is None or any(not isinstance(call, ToolCall) for call in made):
+        return "returned a ModelReply whose calls are no tuple of ToolCall"
+    return None
 
 
 def _says_something(reply: ModelReply) -> bool:

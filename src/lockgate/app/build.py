@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +22,10 @@ from lockgate.app.asking import GivenServices, services_of
 from lockgate.app.children import MADE_HERE, child_tools
 from lockgate.app.entries import Entry
 from lockgate.app.gate import Gate, GatePlan
+from lockgate.app.given import check_approvers, given_agents, given_skills, given_tools
 from lockgate.app.hooking import HookMaker
 from lockgate.app.models import model_book
+from lockgate.app.opening import opens
 from lockgate.app.own_hooks import own_hooks
 from lockgate.app.people import answerers_of, approvers_of, has_terminal
 from lockgate.app.places import make_environment
@@ -32,6 +33,7 @@ from lockgate.app.reloading import Reloader
 from lockgate.app.servers import demand, make_manager, warn
 from lockgate.app.surroundings import Surroundings
 from lockgate.app.token_sources import Handed, TokenSources, credential_store
+from lockgate.app.unmatched import unmatched_hooks
 from lockgate.calls.invoke import Invoker
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.records import Ledger
@@ -62,7 +64,7 @@ if TYPE_CHECKING:  # an extra: a program without it never hands in a tracer
 _log = logging.getLogger(__name__)
 
 
-@asynccontextmanager
+@opens
 async def open(
     source: Config | str | Path | None = None,
     *,
@@ -101,14 +103,17 @@ async def open(
     `name`, or `name:discriminator`, is what the gate's runtime is called, also after a restart: a
     kept session goes on in a gate of the name that it was made by.
 
-    Raises `LocalError` for a name that can be none, `ConfigError` before anything is started,
+    Raises `LocalError` for a name that can be none and for what is not what it is given as,
+    `ConfigError` before anything is started,
     `ContractError` for an expected tool that is missing, `PeerError` for a required server that can
     not be reached; `tolerant` turns the last two off, for looking at what is wrong. With `recall` a
     server that is known from the last time is not started: its tools can be looked at and
     explained, and not called (B-05). Everything is closed on the way out.
     """
     around = surroundings or Surroundings()
-    skills, agents = tuple(skills), tuple(agents)
+    tools, skills, agents = given_tools(tools), given_skills(skills), given_agents(agents)
+    check_approvers("approvers", approvers)
+    check_approvers("unattended_approvers", unattended_approvers)
 
     def whole(found: Config) -> Config:
         return found.with_skills(skills).with_agents(agents)
@@ -117,7 +122,8 @@ async def open(
     reread = around.reread
     if reread is None and not isinstance(source, Config):
         reread = partial(_config, source, around)
-    hooks = own_hooks(hooks, config, cwd=around.cwd, environ=around.environ)
+    named = [tool.name for tool in tools]
+    hooks = own_hooks(hooks, config, cwd=around.cwd, environ=around.environ, tools=named)
     identity = _identity(name)
     if attended is None:
         attended = approvers is not None or has_terminal()
@@ -186,6 +192,8 @@ async def open(
             report = await manager.start(registry, recall=recall)
             if entry not in (Entry.CLI, Entry.APPROVALS):  # which tell it in their own words
                 warn(report)
+                for found in unmatched_hooks(hooks, registry.snapshot(), report.servers):
+                    _log.warning("%s", found)
             if not tolerant:
                 demand(report)
         registered = Hooks(hooks)

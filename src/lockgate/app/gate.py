@@ -285,6 +285,12 @@ class Gate:
         from lockgate.agent.plan import AgentPlan
         from lockgate.app.models import chosen_model
 
+        if limits is not None:
+            from lockgate.agent.limits import TurnLimits
+
+            _must_be(limits, TurnLimits, "limits")
+        if instructions is not None:
+            _must_be(instructions, str, "instructions")
         settings = self._plan.config.agent
         plan = AgentPlan(
             model=chosen_model(model, settings.model, self._runtime.model),

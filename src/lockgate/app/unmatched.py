@@ -6,11 +6,13 @@ the start, or of what was last seen, and says nothing of servers that are not kn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from lockgate.app.finding import Finding
 from lockgate.decision import Decision
+from lockgate.hooks.declared.plan import DeclaredHook
+from lockgate.hooks.hook import Hook
 from lockgate.mcp.host.status import ServerStatus
 from lockgate.rules.bind import bind
 from lockgate.rules.offers import unmatched as unmatched_offers
@@ -43,14 +45,27 @@ def _found(
         word = rule.decision.name.lower()
         what, where = f'the {word} rule "{rule.text}"', rule.source or f"permissions.{word}"
         yield from _unbound(rule, what, where, snapshot, statuses)
-    for hook in config.hooks:
-        matchers = RuleSet(() if hook.matcher is None else (hook.matcher,))
-        for rule in bind(matchers, snapshot).unbound:
-            what = f'the matcher "{rule.text}" of the hook {hook.name}'
-            yield from _unbound(rule, what, hook.source or "hooks", snapshot, statuses)
+    yield from _of_hooks(config.hooks, snapshot, statuses)
     for text in unmatched_offers(config.agent.offer, snapshot):
         what = f'the offer "{text}"'
         yield from _told(parse_pattern(text), what, "agent.offer", snapshot, statuses)
+
+
+def unmatched_hooks(
+    hooks: Iterable[Hook], snapshot: Snapshot, statuses: Sequence[ServerStatus]
+) -> Iterator[Finding]:
+    """As `unmatched`, of the matchers of hooks that a program gave, which have been read."""
+    return _of_hooks(hooks, snapshot, {status.name: status for status in statuses})
+
+
+def _of_hooks(
+    hooks: Iterable[Hook | DeclaredHook], snapshot: Snapshot, statuses: dict[str, ServerStatus]
+) -> Iterator[Finding]:
+    for hook in hooks:
+        matchers = RuleSet((hook.matcher,) if isinstance(hook.matcher, Rule) else ())
+        for rule in bind(matchers, snapshot).unbound:
+            what = f'the matcher "{rule.text}" of the hook {hook.name}'
+            yield from _unbound(rule, what, hook.source or "hooks", snapshot, statuses)
 
 
 def unmatched_tool(

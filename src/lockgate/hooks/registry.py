@@ -21,6 +21,7 @@ from lockgate.hooks.failure import failure_words
 from lockgate.hooks.hook import Hook
 from lockgate.hooks.merge import NOTHING_SAID, Failure, Merged, Said, merge
 from lockgate.hooks.result import NO_OPINION, HookResult
+from lockgate.rules.rule import Rule
 
 MAX_TIMEOUT: Final = 3600.0
 """Seconds that a hook may have at most: every wait has a bound."""
@@ -158,6 +159,8 @@ def _check(hook: Hook) -> None:
         raise LocalError(f"a hook is a lockgate.Hook, not {type(hook).__name__}")
     if not isinstance(hook.event, HookEvent):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
         raise LocalError(f"the hook {hook.name} is for no event; give it a lockgate.HookEvent")
+    if not isinstance(hook.matcher, Rule | str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+        raise LocalError(f"the matcher of the hook {hook.name} is a text such as Bash(git push:*)")
     if hook.matcher is not None and not hook.event.is_about_a_call:
         raise LocalError(
             f"the hook {hook.name} has a matcher, and {hook.event.value} is about no call; "
@@ -169,10 +172,14 @@ def _check(hook: Hook) -> None:
         )
     if isinstance(hook.matcher, str):
         raise LocalError(f"the matcher of the hook {hook.name} is not read yet: lockgate.open does")
-    limit: Any = hook.timeout
+    check_timeout(hook.name, hook.timeout)
+
+
+def check_timeout(name: str, limit: Any) -> None:
+    """Raise `LocalError` for what is no time limit of the hook `name`."""
     is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
     if not is_number or not 0 < limit <= MAX_TIMEOUT:
         raise LocalError(
-            f"the time limit of the hook {hook.name} has to be a number of seconds over 0, and at "
-            f"most {MAX_TIMEOUT:g}"
+            f"the time limit of the hook {name} has to be a number of seconds over 0, "
+            f"and at most {MAX_TIMEOUT:g} (timeout)"
         )

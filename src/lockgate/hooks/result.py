@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+
+from lockgate.hooks.failure import HookFailure
 
 
 class HookDecision(enum.Enum):
@@ -22,10 +24,10 @@ class HookDecision(enum.Enum):
 
 
 class HookResult(msgspec.Struct, frozen=True):
-    """What one hook says of one event."""
+    """What one hook says of one event. Raises `HookFailure`, a `LocalError`, for no decision."""
 
     decision: HookDecision | None = None
-    """None: the hook only did something."""
+    """None: the hook only did something. Its word (`"deny"`) is taken for it."""
     reason: str = ""
     """Why, for people and for the model."""
     updated_input: Mapping[str, Any] | None = None
@@ -35,5 +37,16 @@ class HookResult(msgspec.Struct, frozen=True):
     updated_output: str | None = None
     """POST_TOOL only: the text that the model is shown in the place of the result."""
 
+    def __post_init__(self) -> None:
+        # A program may give anything, and what is no decision would decide nothing.
+        decision: Any = self.decision
+        if decision is not None and not isinstance(decision, HookDecision):
+            if decision not in _WORDS:
+                words = ", ".join(_WORDS)
+                raise HookFailure(f"decision of a HookResult is one of {words}, or None")
+            msgspec.structs.force_setattr(self, "decision", HookDecision(decision))
+
+
+_WORDS: Final = tuple(decision.value for decision in HookDecision)
 
 NO_OPINION = HookResult()

@@ -29,8 +29,11 @@ _WORDS: Final = (
 )
 
 
-def level_of(level: object) -> SideEffectLevel:
-    """The level that a word means. Raises `ValueError`, with the nearest word there is."""
+def level_of(level: object, name: str = "level") -> SideEffectLevel:
+    """The level that a word means; `name` is what it was given as.
+
+    Raises `ValueError`, with the nearest word there is.
+    """
     if isinstance(level, SideEffectLevel):
         return level
     for known in SideEffectLevel:
@@ -39,7 +42,7 @@ def level_of(level: object) -> SideEffectLevel:
     words = [known.value for known in SideEffectLevel]
     near = nearest(level, words) if isinstance(level, str) else ()
     hint = f"did you mean {near[0]!r}?" if near else f"it is one of {', '.join(map(repr, words))}"
-    raise ValueError(f"level is {level!r}: {hint}")
+    raise ValueError(f"{name} is {level!r}: {hint}")
 
 
 def refuse_words(words: Mapping[str, object]) -> NoReturn:

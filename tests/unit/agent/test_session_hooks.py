@@ -228,9 +228,9 @@ async def test_hooks_are_told_of_a_turn_that_fails(tmp_path: Path) -> None:
     """With the kind of error, and nothing of its words."""
     stop = ScriptedHook()
     async with Workbench(tmp_path, hooks=[stop.on(E.TURN_STOP)]) as bench:
-        with pytest.raises(RuntimeError):
-            await bench.agent(FakeModel([RuntimeError("SEKRET")])).run("a")
-    assert [told.details for told in stop.told] == [{"status": "failed", "reason": "RuntimeError"}]
+        with pytest.raises(LocalError):
+            await bench.agent(FakeModel([LocalError("SEKRET")])).run("a")
+    assert [told.details for told in stop.told] == [{"status": "failed", "reason": "LocalError"}]
 
 
 async def test_a_second_cancellation_does_not_wait_for_hooks(tmp_path: Path) -> None:

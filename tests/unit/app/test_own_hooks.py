@@ -62,6 +62,9 @@ def test_hooks_keep_their_order_and_those_without_a_matcher_are_as_they_are() ->
         (print, LocalError, "lockgate.hook makes one"),
         (Hook(PRE, ScriptedHook(), "mine", "Bash(git*)"), ConfigError, "the hook mine"),
         (Hook(PRE, ScriptedHook(), "mine", "mcp__gti"), ConfigError, "gti"),
+        (Hook(PRE, ScriptedHook(), "mine", "Raed"), ConfigError, "did you mean Read"),
+        (Hook(PRE, ScriptedHook(), "mine", "my_tool"), ConfigError, "the hook mine names no tool"),
+        (Hook(PRE, ScriptedHook(), "mine", 3), LocalError, "matcher"),  # pyright: ignore[reportArgumentType] - what is tested
         (Hook(PRE, ScriptedHook(), "mine", timeout=0), LocalError, "time limit"),
         (Hook(HookEvent.TURN_STOP, ScriptedHook(), "mine", "Bash"), LocalError, "about no call"),
     ],
@@ -97,3 +100,15 @@ async def test_hooks_of_a_program_hear_of_the_calls_of_its_gate(tmp_path: Path) 
     (told,) = hook.told
     assert (told.tool_name, told.tool_input) == ("mcp__git__echo", {"x": 1})
     assert told.cwd == str(project.root.resolve())
+
+
+async def test_a_matcher_for_what_a_server_has_not_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the nearest name, once the server has said what it has."""
+    project = Project(tmp_path)
+    project.add("git", ScriptedServer(tools=(ECHO,)))
+    around = Surroundings(environ=project.environ(), cwd=project.root)
+    hook = ScriptedHook().on(PRE, "mcp__git__ehco")
+    async with lockgate.open(project.write(), surroundings=around, hooks=[hook]):
+        assert "did you mean mcp__git__echo" in caplog.text

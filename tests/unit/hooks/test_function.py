@@ -11,7 +11,7 @@ from lockgate.errors import LocalError
 from lockgate.hooks.event import HookEvent, HookInput
 from lockgate.hooks.function import hook
 from lockgate.hooks.hook import TIMEOUT, Hook
-from lockgate.hooks.result import HookResult
+from lockgate.hooks.result import HookDecision, HookResult
 
 
 def test_a_function_becomes_a_hook_under_its_name() -> None:
@@ -65,3 +65,38 @@ def test_the_root_has_what_a_hook_in_code_needs() -> None:
     assert lockgate.Hook is Hook
     assert lockgate.HookEvent is HookEvent
     assert {"HookInput", "HookResult", "HookDecision"} <= set(lockgate.__all__)
+
+
+def test_a_word_is_taken_for_the_event() -> None:
+    """And one that is none is told with the nearest."""
+
+    async def guards(told: HookInput) -> None:
+        del told
+
+    assert hook("pre_tool")(guards).event is HookEvent.PRE_TOOL
+    with pytest.raises(LocalError, match="did you mean 'pre_tool'"):
+        hook("pre_tol")
+
+
+@pytest.mark.parametrize("timeout", ["x", -1, 0, None, True])
+def test_what_is_no_time_limit_is_refused_at_the_decorator(timeout: Any) -> None:
+    """Where it is written, and not when a gate is opened with it."""
+    with pytest.raises(LocalError, match="timeout"):
+
+        @hook(HookEvent.PRE_TOOL, timeout=timeout)
+        async def guards(told: HookInput) -> None:
+            del told
+
+
+@pytest.mark.parametrize("decision", list(HookDecision))
+def test_the_word_of_a_decision_is_the_decision(decision: HookDecision) -> None:
+    """A hook that says "deny" denies."""
+    word: Any = decision.value
+    assert HookResult(word, "why").decision is decision
+
+
+@pytest.mark.parametrize("word", ["dney", "", 3, ["deny"], True])
+def test_what_is_no_decision_is_refused_where_it_is_made(word: Any) -> None:
+    """With those that there are."""
+    with pytest.raises(LocalError, match="allow, ask, deny"):
+        HookResult(word)

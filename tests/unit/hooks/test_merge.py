@@ -162,7 +162,6 @@ def test_a_replaced_output_where_there_is_none_is_a_failure(event: HookEvent) ->
 @pytest.mark.parametrize(
     "result",
     [
-        HookResult("deny"),  # pyright: ignore[reportArgumentType] - what is tested
         HookResult(reason=3),  # pyright: ignore[reportArgumentType] - what is tested
         HookResult(context=b"x"),  # pyright: ignore[reportArgumentType] - what is tested
         HookResult(updated_input=[1]),  # pyright: ignore[reportArgumentType] - what is tested

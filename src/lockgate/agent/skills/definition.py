@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from lockgate.agent.definitions.given import check_texts, names_of
 from lockgate.agent.definitions.naming import MAX_NAME, NAME
 from lockgate.hooks.declared.plan import DeclaredHook
 from lockgate.hooks.hook import Hook
@@ -50,7 +51,7 @@ class SkillDefinition:
     """None: inline, unless something in the definition needs an execution of its own."""
     tools: tuple[str, ...] | None = None
     """Names and `mcp__server__*` patterns of the tools it has, of those that whoever asks for it
-    has; None: the same ones. It permits nothing."""
+    has; None: the same ones. It permits nothing. A list is taken for a tuple."""
     model: str | None = None
     """As `agent.model`; None: that of whoever asks for it."""
     argument_hint: str | None = None
@@ -74,6 +75,17 @@ class SkillDefinition:
     """What of its file says nothing here, or something else than in other programs: for `check`."""
 
     def __post_init__(self) -> None:
+        whose = f"the skill {self.name!r}"
+        check_texts(whose, self, ("name", "description", "text"))
+        if self.model is not None:
+            check_texts(whose, self, ("model",))
+        object.__setattr__(self, "tools", names_of(whose, self.tools))
+        context: Any = self.context
+        if context is not None and not isinstance(context, SkillContext):
+            words = tuple(known.value for known in SkillContext)
+            if context not in words:
+                raise ValueError(f"context of {whose} is one of {', '.join(words)}, or None")
+            object.__setattr__(self, "context", SkillContext(context))
         if (fault := self._fault()) is not None:
             raise ValueError(f"the skill {self.name!r} {fault}")
 

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import force_setattr
 
+from lockgate.agent.definitions.given import check_texts, names_of
 from lockgate.agent.definitions.naming import MAX_NAME, NAME
 from lockgate.rules.pattern import PatternError, parse_pattern
+from lockgate.tools.words import level_of
 from lockgate.traits import SideEffectLevel
 
 MAX_DESCRIPTION: Final = 2000
@@ -27,9 +30,10 @@ class AgentDefinition(msgspec.Struct, frozen=True):
     instructions: str
     """What the sub-agent is told before its prompt."""
     tools: tuple[str, ...] | None = None
-    """Tool names and `mcp__server__*` patterns; empty is none, None is all that its parent has."""
+    """Tool names and `mcp__server__*` patterns; empty is none, None is all that its parent has. A
+    list is taken for a tuple."""
     ceiling: SideEffectLevel | None = None
-    """None: its parent's."""
+    """None: its parent's. Its word (`"read-only"`) is taken for it."""
     model: str | None = None
     """`provider:model`, or `scripted:` and an absolute path; None: its parent's."""
     iterations: int | None = None
@@ -40,7 +44,13 @@ class AgentDefinition(msgspec.Struct, frozen=True):
     """The file it was read from; None for one that a program gave."""
 
     def __post_init__(self) -> None:
-        """Raises `ValueError` for what no file could say either."""
+        """Raises `ValueError` for what no file could say either, and for values of other types."""
+        check_texts(f"a sub-agent {self.name!r}", self, ("name", "description", "instructions"))
+        force_setattr(self, "tools", names_of(f"the sub-agent {self.name}", self.tools))
+        if self.ceiling is not None:
+            force_setattr(self, "ceiling", level_of(self.ceiling, "ceiling"))
+        if self.model is not None:
+            check_texts(f"the sub-agent {self.name}", self, ("model",))
         if not NAME.fullmatch(self.name) or len(self.name) > MAX_NAME:
             raise ValueError(f"{self.name!r} is no name of a sub-agent: small letters and hyphens")
         if not self.description.strip() or not self.instructions.strip():
@@ -55,7 +65,15 @@ class AgentDefinition(msgspec.Struct, frozen=True):
                 raise ValueError(f"a tool of the sub-agent {self.name}: {what}") from None
         for name in ("iterations", "seconds", "tokens"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            kinds = (int, float) if name == "seconds" else (int,)
+            if value is None:
+                continue
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                kind = type(value).__name__
+                raise ValueError(
+                    f"{name} of the sub-agent {self.name} must be a number, not {kind}"
+                )
+            if not value > 0:
                 raise ValueError(f"{name} of the sub-agent {self.name} must be over 0")
 
     def __repr__(self) -> str:
