@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,6 +37,8 @@ class Voice:
         """Whether a running text has begun a line and not ended it."""
         self._kept: list[_Kept] = []
         self._lost = 0
+        self._before: Callable[[], None] = _nothing
+        self._after: Callable[[], None] = _nothing
 
     @property
     def asked(self) -> bool:
@@ -76,11 +78,28 @@ class Voice:
         async with self._floor:
             self._end_line()
             self._asked = True
+            self._before()
             try:
                 yield
             finally:
                 self._asked = False
                 self._say_kept()
+                self._after()
+
+    @contextmanager
+    def giving_way(self, before: Callable[[], None], after: Callable[[], None]) -> Generator[None]:
+        """Within the block somebody else reads what is typed, one at a time: `before` each question
+        they stop, and after it, once what was kept is said, `after` lets them begin again.
+
+        `after` is called at once unless a question is open. Both have to return at once.
+        """
+        self._before, self._after = before, after
+        try:
+            if not self._asked:
+                after()
+            yield
+        finally:
+            self._before = self._after = _nothing
 
     def _end_line(self) -> None:
         if self._in_line:
@@ -103,6 +122,10 @@ class _Kept:
 
     text: str
     flows: bool
+
+
+def _nothing() -> None:
+    """Where nobody else reads."""
 
 
 def _on_standard_error(text: str) -> None:

@@ -115,7 +115,7 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
 
     code: int = Exit.DONE
     try:
-        async with Prompts() as prompts:
+        async with Prompts(voice) as prompts:
             async for line in prompts:
                 if await typed(gate, line):
                     continue

@@ -105,3 +105,20 @@ def test_what_a_terminal_has_no_letter_for_is_an_escape(capfd: pytest.CaptureFix
     finally:
         sys.stdout = before
     assert capfd.readouterr().out == "na\\xefve\n"
+
+
+async def test_who_reads_what_is_typed_gives_way_to_every_question() -> None:
+    """They begin again after it, once what was kept is said; not at all under an open question."""
+    heard: list[str] = []
+    voice = Voice(heard.append)
+    async with voice.asking():
+        with voice.giving_way(lambda: heard.append("stop"), lambda: heard.append("read")):
+            assert heard == []
+    with voice.giving_way(lambda: heard.append("stop"), lambda: heard.append("read")):
+        assert heard == ["read"]
+        async with voice.asking():
+            voice.say("kept")
+        assert heard == ["read", "stop", "kept", "read"]
+    async with voice.asking():
+        pass
+    assert heard == ["read", "stop", "kept", "read"]
