@@ -1,8 +1,8 @@
 """Which hooks a call is for: matchers in the grammar of permission rules, bound to each tool.
 
-A matcher is asked what a deny rule is asked: whether any part of the call may be meant. One that
-can not be evaluated, or speaks of what the tool has not, counts as matching: a hook that guards is
-rather asked once too often.
+A matcher is asked what a deny rule is asked: whether any part of the call may be meant, a file that
+a search may come upon included. One that can not be evaluated, or speaks of what the tool has not,
+counts as matching: a hook that guards is rather asked once too often.
 """
 
 from __future__ import annotations
@@ -120,7 +120,10 @@ def _matches(about: AboutTool, arguments: Mapping[str, Any], resolve: Resolve) -
     if about.fixed is not None:
         return bool(about.fixed[0].rules)
     try:
-        opinion = about.judge(arguments, resolve(about), attended=True, now=0.0)
+        subjects = resolve(about)
+        opinion = about.judge(arguments, subjects, attended=True, now=0.0)
+        if not opinion.rules and about.may_come_upon(subjects):
+            return True  # what a deny rule withholds in a search can not be known before it
     except Exception:  # noqa: BLE001 - what can not be looked at counts as meant
         return True
     # What is doubtful about a shell line by itself has no rule behind it: most of it leaves open

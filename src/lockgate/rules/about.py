@@ -15,6 +15,7 @@ from lockgate.rules.lines import NO_COMMANDS, CommandRules, concerns
 from lockgate.rules.matcher import Match, SubjectPattern
 from lockgate.rules.meaning import means
 from lockgate.rules.opinion import SILENT, RuleOpinion, failure_of, opinion_of
+from lockgate.rules.path import PathPattern
 from lockgate.rules.rule import Rule
 from lockgate.tools.registry import Registered
 from lockgate.tools.subject import Resolved, Subject, SubjectKind, Subjects
@@ -102,6 +103,12 @@ class AboutTool:
         except Exception:  # noqa: BLE001 - whatever goes wrong in a rule closes the door
             return failure_of(view.commands.rules) if view.commands.rules else opinion
         return _strictest(opinion, of_line)
+
+    def may_come_upon(self, subjects: Subjects) -> bool:
+        """Whether a call may come upon a file that is withheld from it, in a directory that its
+        arguments name: what it finds there is not known before it runs."""
+        patterns = [pattern for pattern in self.withheld if isinstance(pattern, PathPattern)]
+        return any(pattern.may_lie_below(p) for pattern in patterns for _, p in subjects.paths)
 
     def dormant(
         self, arguments: Mapping[str, Any], subjects: Subjects, *, attended: bool, now: float

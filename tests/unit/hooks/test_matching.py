@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,40 @@ def test_paths_match_by_where_they_lead(
 ) -> None:
     """Also those in the arguments of a server's tool."""
     assert matches(matcher, tool, {"path": path}) is expected
+
+
+@pytest.mark.parametrize("tool", ["Grep", "Glob"])
+@pytest.mark.parametrize(
+    ("matcher", "where", "expected"),
+    [
+        ("Read(**/*.key)", "", True),
+        ("Read(**/*.key)", "d", True),
+        ("Read(**/*.key)", "d/tls.key", True),
+        ("Read(**/*.key)", "d/a.txt", False),
+        ("Read(d/secret/a)", "", True),
+        ("Read(d/secret/a)", "e", False),
+        ("OWN(d/secret/*)", "d", True),
+        ("OWN(d/secret/*)", "e", False),
+        ("Write(**/*.key)", "d", False),
+    ],
+)
+def test_a_search_matches_where_it_may_come_upon_what_is_meant(
+    tmp_path: Path, tool: str, matcher: str, where: str, expected: bool
+) -> None:
+    """A deny rule of that text keeps such files from it; a hook is told of it instead."""
+    for directory in ("d", "e"):
+        (tmp_path / directory).mkdir()
+    for name in ("tls.key", "a.txt"):
+        (tmp_path / "d" / name).touch()
+    searching = registered(ScriptedTool(tool, subjects=(Subject(SubjectKind.PATH, "path"),)))
+    arguments = {"path": str(tmp_path / where)}
+    environment = Environment(tmp_path, roots=(tmp_path,))
+    read = parse_matcher(matcher.replace("OWN", tool), places=Places(str(tmp_path)))
+    matchers = Matchers(Hooks([replace(ScriptedHook().on(PRE), matcher=read)]))
+    found = matchers.matching(
+        PRE, searching, arguments, lambda about: resolve(searching, about, arguments, environment)
+    )
+    assert bool(found) is expected
 
 
 @pytest.mark.parametrize(
