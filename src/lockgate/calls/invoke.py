@@ -23,7 +23,7 @@ from lockgate.calls.call import Call, Suspended
 from lockgate.calls.consulting import Consulting, Ended, shown_after
 from lockgate.calls.decide import Ask, Run, Verdict
 from lockgate.calls.explain import Explanation, explain
-from lockgate.calls.heard import with_context
+from lockgate.calls.heard import with_context, without_marks
 from lockgate.calls.keeping import Keeping, Redemption
 from lockgate.calls.lanes import Lanes
 from lockgate.calls.leash import Leash, Pulled, cancelled_from_outside
@@ -337,7 +337,7 @@ class Invoker:
         attempts = Attempts(registered)
         result: ToolResult | None = None
         try:
-            result = done = await self._attempt(call, taken, run, attempts)
+            result = done = without_marks(await self._attempt(call, taken, run, attempts))
         finally:
             fate = attempts.fate
             if resumed or fate is _UNKNOWN:

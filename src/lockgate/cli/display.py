@@ -21,6 +21,7 @@ from lockgate.agent.events import (
 from lockgate.agent.model import Usage
 from lockgate.bridges.arguments import value_text
 from lockgate.bridges.voice import Voice
+from lockgate.calls.heard import REWRITES
 from lockgate.calls.records import DecisionRecord
 from lockgate.cli.call_line import came_of_it, cut, lasted
 from lockgate.cli.going_on import GoingOn
@@ -107,6 +108,7 @@ class Display:
             case CallDecided(record=record):
                 self._decisions[record.call] = record
                 self._numbers.setdefault(record.call, len(self._numbers) + 1)
+                self._rewritten(record)
                 if record.decision == "run":
                     self._begin(record.call)
             case CallProgress():
@@ -170,6 +172,13 @@ class Display:
         name = cut(visible(event.tool))
         who = f"{_who(path)}: " if path else ""
         self._line("*", event.call_id, f"{who}{name}({_given(event.arguments)})")
+
+    def _rewritten(self, record: DecisionRecord) -> None:
+        """Say that a call is not made as its line has it: the record does not hold the values."""
+        for reason in record.reasons if record.decision != "refuse" else ():
+            if reason.code == REWRITES:
+                told = f"not with these arguments: {cut(visible(reason.text))}"
+                self._line(" ", record.call, told)
 
     def _finished(self, event: CallFinished, path: tuple[str, ...]) -> None:
         call = event.call_id

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from lockgate.agent.events import (
     CallAwaited,
@@ -56,6 +57,17 @@ def decision(call: str = "c", what: Any = "run", **changes: Any) -> CallDecided:
     reasons = (ReasonRecord("r", "because"),)
     record = DecisionRecord(call, 0.0, "agent", "e", "t", what, reasons, "d", **changes)
     return CallDecided(record)
+
+
+@pytest.mark.parametrize("what", ["run", "suspend", "refuse"])
+def test_a_call_whose_arguments_a_hook_rewrote_is_told(what: Any) -> None:
+    """Its first line has those that the model gave, and they are not what is done."""
+    rewrote = ReasonRecord("hook_rewrites", "the hook rw rewrote the arguments: \x1b[1msafer")
+    event = decision("a", what)
+    event = CallDecided(structs.replace(event.record, reasons=(*event.record.reasons, rewrote)))
+    lines = shown(CallStarted("a", "t", {"n": 1}), event)
+    told = f"  [1] not with these arguments: {visible(rewrote.text)}"
+    assert lines == ["* [1] t(n=1)", *([] if what == "refuse" else [told])]
 
 
 def test_equal_calls_are_told_apart() -> None:
