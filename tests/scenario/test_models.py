@@ -117,6 +117,29 @@ async def test_a_turn_with_calls_side_by_side(
 
 
 @every_wire
+async def test_names_that_a_model_made_up_end_no_session(
+    name: str, server: ProviderServer, tmp_path: Path
+) -> None:
+    """No provider takes them back: it is sent others, and the model is told what it wrote. What was
+    written stands in the result."""
+    made_up = ["bad name!", "x" * 300, "", "a\nb", "look.now"]
+    ids = ["c1", "functions.look:0", "i" * 200, "c4", "c5"]
+    calls = tuple(SaidCall(tool, "{}", id) for tool, id in zip(made_up, ids, strict=True))
+    server.then(Said("", calls, thinking="Hmm, well."), Said("No such tools."), Said("Still here."))
+    async with a_gate(server, tmp_path, name) as gate:
+        agent = gate.agent()
+        result = await agent.run("Go.")
+        assert (result.status, result.text) == (RunStatus.ANSWERED, "No such tools.")
+        assert [made.tool for made in result.calls] == made_up
+        assert (await agent.run("Are you there?")).text == "Still here."
+    sent = json.dumps(server.heard[1].body)
+    assert sent.count("no_such_tool") >= len(made_up)
+    assert "bad name!" in sent
+    if name != "openai-chat:gpt-5":
+        assert (SIGNATURE if name.startswith("anthropic") else ENCRYPTED) in sent
+
+
+@every_wire
 async def test_a_session_that_is_kept_goes_on_in_another_gate(
     name: str, server: ProviderServer, tmp_path: Path
 ) -> None:

@@ -17,7 +17,8 @@ from lockgate.testing.anthropic_wire import anthropic_events, anthropic_message
 from lockgate.testing.openai_chat_wire import chat_events, chat_message
 from lockgate.testing.openai_responses_wire import responses_events, responses_message
 from lockgate.testing.provider_http import ProviderConnection, ProviderHeard, serve
-from lockgate.testing.provider_steps import Dropped, Held, Refused, Said, Step
+from lockgate.testing.provider_names import refusal_of
+from lockgate.testing.provider_steps import Dropped, Held, Refused, Said, Step, failed
 
 PATIENCE: Final = 10.0
 """Seconds after which what was not heard is not waited for any longer."""
@@ -32,7 +33,10 @@ _WIRES: Final[Mapping[str, tuple[_Whole, _Events]]] = {
 
 
 class ProviderServer:
-    """Takes its steps in order, one for each request; after the last one it says `"done"`."""
+    """Takes its steps in order, one for each request; after the last one it says `"done"`.
+
+    A request that the real services refuse for a name, an id or a blank text has a 400.
+    """
 
     def __init__(self, steps: Iterable[Step] = ()) -> None:
         self._steps = list(steps)
@@ -134,6 +138,10 @@ async def _take(step: Step, connection: ProviderConnection, heard: ProviderHeard
         case Said():
             if heard.path not in _WIRES:
                 await connection.answer(404, {"error": {"message": "no such path"}}, {})
+                return
+            if (wrong := refusal_of(heard.path, heard.body)) is not None:
+                no = failed(400, wrong, "invalid_request_error")
+                await connection.answer(no.status, no.body, no.headers)
                 return
             message, events = _WIRES[heard.path]
             if heard.body.get("stream"):

@@ -86,6 +86,17 @@ def broke_off(named: NamedModel) -> PeerError:
     )
 
 
+def too_long(named: NamedModel, most: int) -> PeerError:
+    """A reply beyond the bound; the rest of it was not read."""
+    return PeerError(
+        f"{named.name}: the reply has more than {most:,} characters, and is not taken",
+        peer=named.name,
+        phase=Phase.REQUEST,
+        fault=Fault.MALFORMED,
+        fate=Fate.ANSWERED,
+    )
+
+
 def too_late(named: NamedModel, seconds: float) -> PeerError:
     """No whole reply within the bound."""
     return PeerError(

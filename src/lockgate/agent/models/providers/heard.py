@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from pydantic_ai.messages import (
     ModelResponse,
+    ModelResponsePart,
     ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
     ToolCallPart,
+    ToolCallPartDelta,
 )
 
 from lockgate.agent.model import ModelReply, ToolCall, Usage
@@ -26,6 +32,44 @@ def text_of(event: ModelResponseStreamEvent) -> str:
             return text
         case _:
             return ""
+
+
+def size_of(event: ModelResponseStreamEvent) -> int:
+    """Characters that an event of a stream adds to a reply; one more, so that empty ones count."""
+    match event:
+        case PartStartEvent(part=part):
+            return 1 + _size(part)
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return 1 + len(text)
+        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text, signature_delta=signature)):
+            return 1 + len(text or "") + len(signature or "")
+        case PartDeltaEvent(delta=ToolCallPartDelta(tool_name_delta=name, args_delta=arguments)):
+            return 1 + len(name or "") + _length(arguments)
+        case _:
+            return 1
+
+
+def size_of_whole(response: ModelResponse) -> int:
+    """Characters of a reply: text, thinking, and calls with their arguments."""
+    return sum(1 + _size(part) for part in response.parts)
+
+
+def _size(part: ModelResponsePart) -> int:
+    match part:
+        case TextPart(content=text):
+            return len(text)
+        case ThinkingPart(content=text, signature=signature):
+            return len(text) + len(signature or "")
+        case ToolCallPart(tool_name=name, args=arguments, tool_call_id=id):
+            return len(name) + len(id) + _length(arguments)
+        case _:
+            return 0
+
+
+def _length(arguments: object) -> int:
+    if not arguments:
+        return 0
+    return len(arguments if isinstance(arguments, str) else json.dumps(arguments, default=str))
 
 
 def reply_of(response: ModelResponse, name: str) -> ModelReply:

@@ -19,13 +19,27 @@ from pydantic_ai.settings import ModelSettings
 from lockgate.agent.model import Hearing, ModelReply, ModelRequest
 from lockgate.agent.models.named import NamedModel
 from lockgate.agent.models.patience import Patience
-from lockgate.agent.models.providers.failures import Failure, broke_off, failure, too_late
-from lockgate.agent.models.providers.heard import reply_of, says_whole, text_of
+from lockgate.agent.models.providers.failures import (
+    Failure,
+    broke_off,
+    failure,
+    too_late,
+    too_long,
+)
+from lockgate.agent.models.providers.heard import (
+    reply_of,
+    says_whole,
+    size_of,
+    size_of_whole,
+    text_of,
+)
 from lockgate.agent.models.providers.sent import Reads, messages, parameters
 from lockgate.agent.models.tuning import PLAIN, Tuning
 from lockgate.errors import LocalError
 
 _DEFAULT = Patience()
+MAX_REPLY: Final = 4_000_000
+"""Characters of one reply, with thinking and arguments; several times what any model writes."""
 _FEWEST: Final = 16
 """Tokens that every provider lets a reply be bounded to."""
 _ROOM_TO_THINK: Final = 20_000
@@ -46,17 +60,20 @@ class ProviderModel:
         tuning: Tuning = PLAIN,
         patience: Patience = _DEFAULT,
         marks_ends: bool = True,
+        most: int = MAX_REPLY,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """`marks_ends`: the provider says of a streamed reply that it is whole, and one of which it
-        did not is broken off. `pause` waits between two tries; `chance` is as in `Patience.wait`.
+        did not is broken off. A reply of over `most` characters is not taken. `pause` waits between
+        two tries; `chance` is as in `Patience.wait`.
         """
         self._named = named
         self._model = model
         self._tuning = tuning
         self._patience = patience
         self._marks_ends = marks_ends
+        self._most = most
         self._pause = pause
         self._chance = chance
         self._reads = Reads.of(model)
@@ -142,6 +159,8 @@ class ProviderModel:
                     model_request_parameters=asked,
                     instrument=False,
                 )
+                if size_of_whole(response) > self._most:
+                    raise too_long(self._named, self._most)
             else:
                 response = await self._streamed(sent, settings, asked, ear)
             if self._marks_ends and not says_whole(response, streamed=ear is not None):
@@ -164,7 +183,11 @@ class ProviderModel:
             model_request_parameters=asked,
             instrument=False,
         ) as stream:
+            size = 0
             async for event in stream:
+                size += size_of(event)
+                if size > self._most:
+                    raise too_long(self._named, self._most)
                 ear(text_of(event))
             return stream.get()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -30,6 +32,7 @@ from lockgate.agent.model import Message, ModelReply, ModelRequest, ToolAnswer, 
 from lockgate.agent.models.providers.kept import restored
 from lockgate.content import Audio, Content, EmbeddedResource, Image
 from lockgate.errors import LocalError
+from lockgate.tools.naming import is_tool_name
 from lockgate.tools.tool import ToolDefinition
 
 _IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -38,6 +41,11 @@ _AUDIO: Final = frozenset({"audio/wav", "audio/x-wav", "audio/mpeg", "audio/mp3"
 _DOCUMENTS: Final = frozenset({"application/pdf"})
 _NOTHING: Final = "(no output)"
 """For a result that holds nothing: some providers refuse an empty one."""
+_NOTHING_SAID: Final = "(nothing)"
+_NO_NAME: Final = "no_such_tool"
+"""For a name that a model made up and providers would refuse. The answer says what it wrote."""
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""What every provider takes back as the id of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +102,7 @@ def parameters(request: ModelRequest) -> ModelRequestParameters:
 def _tool(definition: ToolDefinition) -> LibraryTool:
     return LibraryTool(
         name=definition.name,
-        description=definition.description,
+        description=_whole(definition.description).strip() or definition.name,
         parameters_json_schema=dict(definition.input_schema),
         strict=False,
     )
@@ -104,7 +112,8 @@ def messages(transcript: Sequence[Message], reads: Reads, name: str) -> list[Mod
     """The transcript. `name` is the model's: what it wanted back itself is given back to it alone.
 
     Turns alternate: what follows one reply, results first, is one message; a reply that says
-    nothing is none. Half a surrogate pair, which nothing can be sent with, is U+FFFD.
+    nothing is none. Half a surrogate pair, which nothing can be sent with, is U+FFFD; names and
+    ids of calls that a provider would not take back are replaced, the same ones alike.
     """
     made: list[ModelMessage] = []
     for message in transcript:
@@ -127,10 +136,29 @@ def _said(reply: ModelReply, name: str) -> ModelResponse | None:
     reply = _whole_reply(reply)
     before = restored(reply, name)
     if before is not None:
-        return before
+        return replace(before, parts=[_called(part) for part in before.parts])
     parts: list[ModelResponsePart] = [TextPart(reply.text)] if reply.text.strip() else []
-    parts.extend(ToolCallPart(call.name, dict(call.arguments), call.id) for call in reply.calls)
+    parts.extend(
+        ToolCallPart(_name(call.name), dict(call.arguments), call.id) for call in reply.calls
+    )
     return ModelResponse(parts)
+
+
+def _called(part: ModelResponsePart) -> ModelResponsePart:
+    if isinstance(part, ToolCallPart):
+        return replace(part, tool_name=_name(part.tool_name))
+    return part
+
+
+def _name(name: str) -> str:
+    return name if is_tool_name(name) else _NO_NAME
+
+
+def _id(id: str) -> str:
+    """`id`, or one made of it: what asks and what answers have to agree."""
+    if _ID.fullmatch(id):
+        return id
+    return f"call_{hashlib.sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def _answer(answer: ToolAnswer, reads: Reads) -> ModelRequestPart:
@@ -147,27 +175,29 @@ def _answer(answer: ToolAnswer, reads: Reads) -> ModelRequestPart:
         text = _NOTHING
     outcome = "failed" if answer.result.is_error else "success"
     content = [*([text] if text.strip() else []), *files] if files else text
-    return ToolReturnPart(_whole(answer.name), content, _whole(answer.call_id), outcome=outcome)
+    return ToolReturnPart(_name(answer.name), content, _id(answer.call_id), outcome=outcome)
 
 
 def _user(message: UserMessage, reads: Reads) -> ModelRequestPart:
     if not message.attached:
-        return UserPromptPart(_whole(message.text))
-    return UserPromptPart(list(_shown(message, reads)))
+        return UserPromptPart(_whole(message.text) if message.text.strip() else _NOTHING_SAID)
+    return UserPromptPart(list(_shown(message, reads)) or _NOTHING_SAID)
 
 
 def _shown(message: UserMessage, reads: Reads) -> Iterator[UserContent]:
     if message.text.strip():
         yield _whole(message.text)
     for block in message.attached:
-        yield reads.file(block) or _whole(block.as_text())
+        shown = reads.file(block) or _whole(block.as_text())
+        if not isinstance(shown, str) or shown.strip():
+            yield shown
 
 
 def _whole_reply(reply: ModelReply) -> ModelReply:
     calls = tuple(
         replace(
             call,
-            id=_whole(call.id),
+            id=_id(call.id),
             name=_whole(call.name),
             arguments=_whole_arguments(call.arguments),
         )

@@ -11,7 +11,7 @@ import pytest
 from lockgate.agent.models.named import look_up
 from lockgate.agent.models.patience import Patience
 from lockgate.agent.models.providers.making import is_known, library_model
-from lockgate.agent.models.providers.model import ProviderModel
+from lockgate.agent.models.providers.model import MAX_REPLY, ProviderModel
 from lockgate.testing.provider_server import ProviderServer
 
 Ask: TypeAlias = Callable[..., ProviderModel]
@@ -39,12 +39,15 @@ async def ask(server: ProviderServer, waits: list[float]) -> AsyncIterator[Ask]:
 
     async with AsyncExitStack() as stack:
 
-        def make(name: str, patience: Patience | None = None) -> ProviderModel:
+        def make(
+            name: str, patience: Patience | None = None, most: int = MAX_REPLY
+        ) -> ProviderModel:
             named = look_up(name, server.environ, is_known)
             model = ProviderModel(
                 named,
                 library_model(named),
                 patience=patience or Patience(),
+                most=most,
                 pause=pause,
                 chance=lambda: 1.0,
             )

@@ -18,6 +18,7 @@ from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall, User
 from lockgate.agent.models.providers.sent import Reads, messages
 from lockgate.agent.transcript import settle
 from lockgate.content import Audio, Content, EmbeddedResource, Image, Text
+from lockgate.tools.naming import is_tool_name
 from lockgate.tools.result import ErrorKind, ToolResult
 
 _TEXT = st.text(st.characters() | st.sampled_from("\ud83d\ude00"), max_size=8)
@@ -49,12 +50,13 @@ def transcripts(draw: st.DrawFn) -> list[Message]:
         for number in range(replies):
             # Only the last reply of a turn may want nothing.
             fewest = 0 if number == replies - 1 else 1
-            ids = [f"{turn}-{number}-{at}" for at in range(draw(st.integers(fewest, 2)))]
+            odd = draw(_TEXT)
+            ids = [f"{turn}-{number}-{at}{odd}" for at in range(draw(st.integers(fewest, 2)))]
             calls = tuple(
                 ToolCall(each, draw(_TEXT), {draw(_TEXT): [draw(_TEXT), 1]}) for each in ids
             )
             made.append(ModelReply(draw(_TEXT), calls))
-            made += [ToolAnswer(each, "look", draw(_RESULT)) for each in ids]
+            made += [ToolAnswer(each.id, each.name, draw(_RESULT)) for each in calls]
     if draw(st.booleans()):
         made.append(UserMessage("go", tuple(draw(st.lists(_FILE, max_size=2)))))
     settle(made)
@@ -66,7 +68,7 @@ def test_turns_alternate_and_calls_are_answered_at_once(
     transcript: list[Message], images: bool, audio: bool, documents: bool
 ) -> None:
     """Each call has its one answer in the very next message, in order, before anything else; no
-    reply is empty; and what is sent is JSON."""
+    reply is empty; names and ids are what every provider takes; and what is sent is JSON."""
     sent = messages(transcript, Reads(images, audio, documents), "a:b")
     assert isinstance(sent[0], RequestMessage)
     assert all(type(one) is not type(other) for one, other in pairwise(sent))
@@ -82,4 +84,8 @@ def test_turns_alternate_and_calls_are_answered_at_once(
         ]
         assert answers[: len(wanted)] == wanted
         assert not any(answers[len(wanted) :])
+        for part in [*message.parts, *following.parts]:
+            if isinstance(part, ToolCallPart | ToolReturnPart):
+                assert is_tool_name(part.tool_name)
+                assert is_tool_name(part.tool_call_id)  # the same characters
     assert ModelMessagesTypeAdapter.dump_json(sent)

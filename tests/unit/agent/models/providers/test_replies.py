@@ -137,3 +137,20 @@ async def test_a_reply_may_be_bounded(
     await replied(ask(name), streamed, ModelRequest([UserMessage("go")], max_tokens=99))
     words = ("max_tokens", "max_completion_tokens", "max_output_tokens")
     assert 99 in [server.heard[0].body.get(word) for word in words]
+
+
+@every_wire
+@pytest.mark.parametrize(
+    "said",
+    [Said("a" * 2000), Said(calls=(SaidCall("a", '{"x": "' + "a" * 2000 + '"}'),))],
+    ids=["text", "arguments"],
+)
+async def test_a_reply_that_has_no_end_is_not_taken(
+    name: str, streamed: bool, said: Said, server: ProviderServer, ask: Callable[..., ProviderModel]
+) -> None:
+    """Its characters are bounded, not only its time; nothing is asked again."""
+    server.then(said)
+    with pytest.raises(PeerError, match="more than 1,000 characters") as caught:
+        await replied(ask(name, most=1000), streamed)
+    assert caught.value.fault is Fault.MALFORMED
+    assert len(server.heard) == 1
