@@ -70,8 +70,9 @@ class Sessions:
     def remove(self, *sessions: str) -> frozenset[str]:
         """Remove what was said in the sessions of these ids, and the answers given for them.
 
-        Returns which were removed: one that is open, here or in another process, stays. Records of
-        calls and open unknowns are not the session's, and stay too.
+        Returns which were removed: one that is open, here or in another process, stays. A call that
+        waits for an answer (a ticket) ends as a no, unless another session waits for it too.
+        Records of calls and open unknowns are not the session's, and stay too.
         """
         return self._store.remove(sessions)
 

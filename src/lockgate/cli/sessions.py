@@ -106,8 +106,9 @@ def show(session: str, reveal: bool, config: Path | None, as_json: bool) -> None
 def remove(ids: tuple[str, ...], every: bool, config: Path | None, as_json: bool) -> int:
     """Remove what was said in sessions, and the answers that were given for them.
 
-    It is overwritten in the database, too. A session that is open in another program stays. The
-    record of calls (lockgate audit) is not part of it, and neither are open unknowns.
+    It is overwritten in the database, too. Calls of it that wait for an answer (lockgate approvals)
+    end as a no. A session that is open in another program stays. The record of calls (lockgate
+    audit) is not part of it, and neither are open unknowns.
 
     \b
     Examples:

@@ -149,9 +149,10 @@ class SqliteSessions:
     def remove(self, sessions: Iterable[str]) -> frozenset[str]:
         """Remove what was said in them and the answers given for them; returns which were removed.
 
-        One that is open stays. Records of calls and open unknowns are not the session's, and stay.
+        One that is open stays. A call that waits for an answer for it alone ends as a no. Records
+        of calls and open unknowns are not the session's, and stay.
         """
-        removed = frozenset(session for session in sessions if self._remove(session))
+        removed = frozenset(one for one in sessions if self._remove(one, ends_calls=True))
         # Out of the write-ahead log as well, unless another process reads there just now.
         self._state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
@@ -214,7 +215,7 @@ class SqliteSessions:
             then = "; lockgate sessions remove --all removes it"
             raise self._state.unreadable("a session", error, then) from error
 
-    def _remove(self, session: str) -> bool:
+    def _remove(self, session: str, *, ends_calls: bool = False) -> bool:
         if not self._state.rows("SELECT 1 FROM sessions WHERE id = ?", session):
             return False
         lock = lock_session(self._place.locks, session)
@@ -222,6 +223,15 @@ class SqliteSessions:
             return False
         try:
             with self._state.writing() as connection:
+                if ends_calls:
+                    # The arguments of what waits were said in the session, too.
+                    connection.execute(
+                        "UPDATE tickets SET answered = ?, approved = 0,"
+                        " approver = 'removal of its session', body = '' WHERE answered IS NULL"
+                        " AND id IN (SELECT ticket FROM waiting_calls WHERE session = ?)"
+                        " AND id NOT IN (SELECT ticket FROM waiting_calls WHERE session <> ?)",
+                        (self._place.time(), session, session),
+                    )
                 connection.execute("DELETE FROM sessions WHERE id = ?", (session,))
                 connection.execute("DELETE FROM grants WHERE session = ?", (session,))
         finally:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lockgate.calls.suspension import TicketGone
 from lockgate.calls.waiting import Waiting
 from lockgate.errors import LocalError
 from lockgate.policy.grants import Grant
@@ -19,6 +20,7 @@ from lockgate.stores.session_journal import SessionAbout, SessionGone
 from lockgate.stores.session_lock import lock_session
 from lockgate.stores.sessions import SessionKeeping, SqliteSessions
 from lockgate.stores.state import StateDatabase, StateError, open_state
+from lockgate.stores.tickets import SqliteTickets
 from lockgate.testing.clock import FakeClock
 
 HERE = SessionAbout("agent:main", "/here", ("/here/lockgate.yaml",), "scripted:a")
@@ -250,6 +252,32 @@ def test_what_is_removed_is_gone_from_the_files(
     assert state.rows("SELECT * FROM waiting_calls") == []
     for file in tmp_path.iterdir():
         assert file.is_dir() or secret not in file.read_bytes()
+
+
+def test_calls_that_wait_for_a_removed_session_end_as_a_no(
+    sessions: Sessions, state: StateDatabase
+) -> None:
+    """Their arguments were said in it. One that another session waits for too stays open."""
+    store = sessions()
+    waiting = {"a" * 32: ["mine", "both"], "b" * 32: ["both", "other"]}
+    for session, tickets in waiting.items():
+        journal = store.begin(session, HERE)
+        journal.write([b"1"])
+        journal.note_waiting([Waiting(ticket, "add", ticket) for ticket in tickets])
+        journal.close()
+    with state.writing() as connection:
+        for ticket in ("mine", "both", "other", "elsewhere"):
+            connection.execute(
+                "INSERT INTO tickets (id, execution, call_id, digest, expires, body)"
+                " VALUES (?, 'e', ?, 'd', 9e9, 'the arguments')",
+                (ticket, ticket),
+            )
+    store.remove(["a" * 32])
+    rows = state.rows("SELECT id, approved, body FROM tickets ORDER BY answered IS NULL, id")
+    assert rows[0] == ("mine", 0, "")
+    assert [row[:2] for row in rows[1:]] == [("both", None), ("elsewhere", None), ("other", None)]
+    with pytest.raises(TicketGone, match="no, by removal of its session"):
+        SqliteTickets(state).get("mine")
 
 
 def test_only_the_person_can_read_it(sessions: Sessions, tmp_path: Path) -> None:
