@@ -10,9 +10,10 @@ import click
 
 from lockgate.cli.options import config_option, find_layers, json_option, print_json, short
 from lockgate.errors import ConfigError, Problem
-from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Pending
+from lockgate.settings.acceptance import Acceptance, AcceptedFiles, Part, Pending
 from lockgate.settings.loading import pending, pending_definitions
 from lockgate.settings.pins_file import pending_pins
+from lockgate.showing import visible
 
 
 @click.group("config", no_args_is_help=True)
@@ -22,9 +23,10 @@ def config_group() -> None:
 
 @config_group.command("accept")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask; needed where there is no terminal.")
+@click.option("--show", is_flag=True, help="Show each whole file too, its secrets included.")
 @config_option
 @json_option
-def accept(yes: bool, config: Path | None, as_json: bool) -> None:
+def accept(yes: bool, show: bool, config: Path | None, as_json: bool) -> None:
     """Accept ./lockgate.yaml as it is now, after showing what it would do.
 
     A configuration that was found in a directory starts no program and loosens nothing until you
@@ -36,6 +38,7 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
     \b
     Examples:
       lockgate config accept
+      lockgate config accept --show
       lockgate config accept --yes
     """
     layers = find_layers(config)
@@ -51,6 +54,8 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
         click.echo(f"{where} (sha256 {one.sha256[:12]})", err=as_json)
         for line in one.summary:
             click.echo(f"  {line}", err=as_json)
+        for part in one.accepted if show else ():
+            _print_whole(part, err=as_json)
         if not known:
             if not yes:
                 _ask(where)
@@ -62,6 +67,13 @@ def accept(yes: bool, config: Path | None, as_json: bool) -> None:
         first, *pins = files
         told = {"pins": _data(pins[0]) if pins else None, "definitions": [*map(_data, defined)]}
         print_json({**_data(first), **told})
+
+
+def _print_whole(part: Part, *, err: bool) -> None:
+    """What will be accepted, line by line, and harmless to the terminal."""
+    click.echo(f"  {short(part.path)}:", err=err)
+    for line in part.data.decode("utf-8", "replace").splitlines():
+        click.echo(f"  | {visible(line)}", err=err)
 
 
 def _ask(where: str) -> None:

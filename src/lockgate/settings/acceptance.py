@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -53,6 +53,8 @@ class Part:
 
     path: Path
     sha256: str
+    data: bytes = field(default=b"", repr=False)
+    """What it holds, as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,13 @@ class Pending:
     """One sentence for each thing that the file would trust or let pass."""
     parts: tuple[Part, ...] = ()
     """The files that are accepted in the place of `path`, which is then where they are."""
+    data: bytes = field(default=b"", repr=False)
+    """What `path` holds, as it was read; empty with `parts`."""
+
+    @property
+    def accepted(self) -> tuple[Part, ...]:
+        """Each file that is accepted, with what it holds."""
+        return self.parts or (Part(self.path, self.sha256, self.data),)
 
     @property
     def summary(self) -> tuple[str, ...]:
@@ -125,7 +134,7 @@ class AcceptedFiles:
 
     def accept_all(self, pending: Pending) -> None:
         """Remember what was shown as `pending`, whatever files hold by now. Raises as `accept`."""
-        for part in pending.parts or (Part(pending.path, pending.sha256),):
+        for part in pending.accepted:
             self.accept(part.path, part.sha256)
 
     def _record(self, path: Path) -> Path:
@@ -150,7 +159,8 @@ def pending_of(
         *approver_starts(draft),
         *hook_starts(draft),
     )
-    return Pending(path, digest_of(data), acceptance, starts, loosened(draft, own))
+    loosens = loosened(draft, own)
+    return Pending(path, digest_of(data), acceptance, starts, loosens, data=data)
 
 
 def _key(path: Path) -> Path:

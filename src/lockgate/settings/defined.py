@@ -15,7 +15,7 @@ from lockgate.settings.definition_keys import DefinitionPlace
 from lockgate.settings.findings import Findings
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import Draft
-from lockgate.settings.telling import word
+from lockgate.settings.telling import beginning, word
 from lockgate.traits import SideEffectLevel
 
 if TYPE_CHECKING:
@@ -104,15 +104,11 @@ def _told(skill: SkillDefinition) -> Iterator[str]:
     yield f"let {who} ask for the skill {skill.name}{files}: {shown}"
     if skill.model is not None:
         yield f"run the model {word(skill.model)} for {skill.name}"
-    rest = len(skill.text) - _SHOWN_INSTRUCTIONS
-    more = f" and {rest} more characters" if rest > 0 else ""
-    text = word(skill.text[:_SHOWN_INSTRUCTIONS])
-    yield f"have its {lines} followed: {text}{more}"
+    yield f"have its {lines} followed: {beginning(skill.text, _SHOWN_INSTRUCTIONS)}"
 
 
 def told_agent(agent: AgentDefinition) -> Iterator[str]:
     """What accepting a sub-agent means."""
-    text = agent.instructions
     tools = "every tool" if agent.tools is None else ", ".join(map(word, agent.tools)) or "no tool"
     reads = ", to read only" if agent.ceiling is SideEffectLevel.READ_ONLY else ""
     yield (
@@ -121,9 +117,7 @@ def told_agent(agent: AgentDefinition) -> Iterator[str]:
     )
     if agent.model is not None:
         yield f"run the model {word(agent.model)} for {agent.name}"
-    rest = len(text) - _SHOWN_INSTRUCTIONS
-    more = f" and {rest} more characters" if rest > 0 else ""
-    yield f"tell {agent.name}: {word(text[:_SHOWN_INSTRUCTIONS])}{more}"
+    yield f"tell {agent.name}: {beginning(agent.instructions, _SHOWN_INSTRUCTIONS)}"
 
 
 def _cut(text: str) -> str:

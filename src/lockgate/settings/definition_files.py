@@ -82,6 +82,10 @@ class Definitions(Generic[_D]):
             except ConfigError as error:
                 findings.include(_at(error, place))
                 continue
+            except OSError as error:  # of a directory that it is in
+                what = f"can not be looked through: {error.strerror or type(error).__name__}"
+                findings.include(_at(ConfigError(Problem(what, file=Path(place.path))), place))
+                continue
             for path in paths:
                 if (real := path.resolve()) in seen:
                     continue
@@ -97,7 +101,8 @@ class Definitions(Generic[_D]):
         states = {r.document.path: accepted.look_up(r.document.path, r.document.data) for r in read}
         waiting = [r for r in read if states[r.document.path] is not Acceptance.ACCEPTED]
         shown = waiting or list(read)
-        parts = tuple(Part(r.document.path, digest_of(r.document.data)) for r in shown)
+        documents = [r.document for r in shown]
+        parts = tuple(Part(one.path, digest_of(one.data), one.data) for one in documents)
         whole = hashlib.sha256("".join(sorted(part.sha256 for part in parts)).encode()).hexdigest()
         return Pending(
             path,

@@ -23,7 +23,7 @@ from lockgate.settings.expansion import has_reference
 from lockgate.settings.hook_telling import hook_calls
 from lockgate.settings.reading import Draft, Given
 from lockgate.settings.server_keys import IDENTIFIED_BY
-from lockgate.settings.telling import word
+from lockgate.settings.telling import beginning, word
 from lockgate.traits import SideEffectLevel
 
 _SHOWN_INSTRUCTIONS: Final = 300
@@ -184,9 +184,7 @@ def _of_agent(found: Draft, own: Draft) -> Iterator[str]:
         where = _place(place.path, place.place.file.parent)
         yield f"let a model follow the skills in {word(where)}, each once you have accepted it"
     if (instructions := _value(found, "instructions", None)) is not None:
-        text = word(instructions[:_SHOWN_INSTRUCTIONS])
-        rest = len(instructions) - _SHOWN_INSTRUCTIONS
-        yield f"tell the model: {text}" + (f" and {rest} more characters" if rest > 0 else "")
+        yield f"tell the model: {beginning(instructions, _SHOWN_INSTRUCTIONS)}"
 
 
 def _of_limits(found: Draft, own: Draft) -> Iterator[str]:

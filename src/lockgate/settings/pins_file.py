@@ -55,7 +55,7 @@ def pending_pins(layers: Layers) -> Pending | None:
 
 def _pending(layers: Layers, data: bytes, pins: Pins) -> Pending:
     state = AcceptedFiles(layers.accepted_dir).look_up(layers.pins, data)
-    return Pending(layers.pins, digest_of(data), state, (), tuple(_told(pins)))
+    return Pending(layers.pins, digest_of(data), state, (), tuple(_told(pins)), data=data)
 
 
 def _told(pins: Pins) -> Iterator[str]:

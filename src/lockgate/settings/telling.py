@@ -66,6 +66,13 @@ def word(text: str) -> str:
     return quoted(text)
 
 
+def beginning(text: str, most: int) -> str:
+    """The first `most` characters of a long text as one word, and where the rest is to be read."""
+    rest = len(text) - most
+    more = f" and {rest} more characters: lockgate config accept --show" if rest > 0 else ""
+    return f"{word(text[:most])}{more}"
+
+
 def masked_arguments(command: str, arguments: Sequence[str]) -> tuple[str | None, ...]:
     """For each argument of `command` what is shown in its place; None: it is shown itself."""
     words = [_program(text) for text in (command, *arguments)]
