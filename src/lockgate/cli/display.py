@@ -25,9 +25,10 @@ from lockgate.calls.heard import REWRITES
 from lockgate.calls.records import DecisionRecord
 from lockgate.cli.call_line import came_of_it, cut, lasted
 from lockgate.cli.going_on import GoingOn
+from lockgate.cli.own_lines import marked_lines
 from lockgate.cli.progress import ProgressLines
 from lockgate.cli.writing import Writing
-from lockgate.showing import folded, visible, visible_lines
+from lockgate.showing import folded, visible
 from lockgate.traits import SideEffectLevel
 
 _ALL_SHOWN: Final = 1_000
@@ -143,22 +144,23 @@ class Display:
         self._going_on.end(_MODEL)
         writing, self._writing = self._writing, None
         if writing is None:
-            self._voice.go_on(f"{visible_lines(text)}\n")
+            self._voice.go_on(f"{marked_lines(text)}\n")
         elif writing.text != text:
             self._voice.say(_BEGUN_ANEW)
-            self._voice.go_on(f"{visible_lines(text)}\n")
+            self._voice.go_on(f"{marked_lines(text)}\n")
         elif not text.endswith("\n"):
-            self._voice.go_on("\n")
+            self._voice.go_on(f"{writing.rest()}\n")
 
     def _say_unsaid(self, path: tuple[str, ...]) -> None:
         text = self._unsaid.pop(path, "")
         if path and text:
             self._say(f"{_indent(path)}{_who(path)} says: ", cut(visible(text.strip())))
         elif text.strip():
-            self._voice.say(visible_lines(text.rstrip("\n")) if self._columns() else text)
+            self._voice.say(marked_lines(text.rstrip("\n")) if self._columns() else text)
 
     def _end_writing(self) -> None:
         if self._writing is not None:
+            self._voice.go_on(self._writing.rest())
             self._writing = None
             self._voice.say(_BROKEN_OFF)
 

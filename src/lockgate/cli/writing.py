@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from lockgate.cli.own_lines import MARK, passes
 from lockgate.showing import visible
 
 _MAX_LINE: Final = 2_000
@@ -11,11 +12,17 @@ _MAX_LINE: Final = 2_000
 
 
 class Writing:
-    """Turns the pieces of one text into what may be shown of it, as `showing.visible_lines`."""
+    """Turns the pieces of one text into what may be shown of it, as `own_lines.marked_lines`.
+
+    The beginning of a line that may be going to look like one of ours is held back until that
+    shows: some characters.
+    """
 
     def __init__(self) -> None:
         self._line = ""
         self._shown = 0
+        self._begun = False
+        """Whether anything of the line was shown."""
         self._pieces: list[str] = []
 
     @property
@@ -30,9 +37,13 @@ class Writing:
         shown: list[str] = []
         for part in ended:
             shown += (self._grown(part, ended=True), "\n")
-            self._line, self._shown = "", 0
+            self._line, self._shown, self._begun = "", 0, False
         shown.append(self._grown(rest, ended=False))
         return "".join(shown)
+
+    def rest(self) -> str:
+        """What was held back and is to be shown now, since nothing follows."""
+        return "" if self._begun else self._grown("", ended=True)
 
     def _grown(self, part: str, *, ended: bool) -> str:
         """What is new to be shown of the line, which `part` is added to.
@@ -44,7 +55,13 @@ class Writing:
         held = self._line.endswith("\r")
         whole = self._line[:-1] if held else self._line
         shown = visible(whole.expandtabs())
+        mark = ""
+        if not self._begun:
+            like_ours = passes(shown, whole=ended)
+            if like_ours is None:
+                return ""
+            self._begun, mark = True, MARK if like_ours else ""
         new, self._shown = shown[self._shown :], len(shown)
         if not ended and len(self._line) > _MAX_LINE:
             self._line, self._shown = "\r" if held else "", 0
-        return new
+        return mark + new

@@ -31,9 +31,10 @@ from lockgate.calls.call import Suspended
 from lockgate.calls.records import DecisionRecord, ReasonRecord
 from lockgate.cli.display import Display
 from lockgate.cli.going_on import AFTER, GoingOn
+from lockgate.cli.own_lines import marked_lines
 from lockgate.cli.writing import Writing
 from lockgate.content import Text
-from lockgate.showing import visible, visible_lines, width_of
+from lockgate.showing import visible, width_of
 from lockgate.tools.result import ErrorKind, ToolResult
 
 
@@ -271,10 +272,10 @@ def test_pieces_are_shown_as_the_whole_would_be(pieces: list[str], crlf: bool) -
     """Wherever a provider cuts: what a terminal obeys or hides is an escape."""
     pieces = [piece.replace("\n", "\r\n") for piece in pieces] if crlf else pieces
     writing = Writing()
-    seen = "".join(writing.more(piece) for piece in pieces)
+    seen = "".join(writing.more(piece) for piece in pieces) + writing.rest()
     whole = "".join(pieces)
     assert writing.text == whole
-    assert seen == visible_lines(whole) or whole.endswith("\r")
+    assert seen == marked_lines(whole) or whole.endswith("\r")
 
 
 # ------------------------------------------------------------------ children
