@@ -62,14 +62,39 @@ def test_lines_of_a_conversation(skilled: Project) -> None:
     assert done.returncode == 0
     assert done.stdout == "reply 0\nreply 1\nreply 2\n"
     assert "/minne means nothing here: did you mean /mine?" in done.stderr
-    assert "/theirs means nothing here: there are /reconnect, /apart, /greet, /mine." in done.stderr
+    listed = "/help, /reconnect, /reload, /apart, /greet, /mine."
+    assert f"/theirs means nothing here: there are {listed}" in done.stderr
     assert [record["tool"] for record in records(skilled.state)] == ["Skill"]
 
 
-def test_a_prompt_that_only_begins_with_a_slash(skilled: Project) -> None:
-    """A program's prompt is not refused for its first letter."""
-    assert skilled.run("run", "/etc is full").stdout == "reply 0\n"
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("/gret Ada", "did you mean /greet?"),
+        ("/reload", "is a line of a conversation"),
+        ("/zzzzzz", "there are /apart, /greet, /mine."),
+    ],
+)
+def test_a_prompt_with_a_slip_in_it(skilled: Project, prompt: str, told: str) -> None:
+    """No model is sent it, as in a conversation, and it is an error of usage."""
+    done = skilled.run("run", prompt)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize("prompt", ["/etc/x is full", " /etc is full"])
+def test_a_prompt_that_only_begins_with_a_slash(skilled: Project, prompt: str) -> None:
+    """A path is no word, and a space before it makes it a prompt."""
+    assert skilled.run("run", prompt).stdout == "reply 0\n"
     assert records(skilled.state) == []
+
+
+def test_help_lists_what_a_line_can_be(skilled: Project) -> None:
+    """Skills for people among it, and how to leave; no model is asked."""
+    done = skilled.run("run", stdin="/help\n")
+    assert (done.returncode, done.stdout) == (0, "")
+    words = [line.split()[0] for line in done.stderr.splitlines() if line.startswith("  ")]
+    assert words == ["/help", "/reconnect", "/reload", "/apart", "/greet", "/mine", "Ctrl+D"]
 
 
 def test_a_rule_holds_for_people_too(skilled: Project) -> None:

@@ -65,7 +65,7 @@ def test_the_last_session_goes_on(project: Project) -> None:
     standard error, and the answer alone is on standard output."""
     script(project, {"text": "first"}, {"text": "second"}, {"text": "third"})
     project.run("run", "one")
-    done = project.run("run", "--resume", "two")
+    done = project.run("run", "--resume", "--", "two")
     assert (done.returncode, done.stdout) == (0, "second\n")
     assert "1 prompt" in done.stderr
     assert "  > one\n  first\n" in done.stderr
@@ -92,6 +92,11 @@ def test_a_conversation_goes_on_too(project: Project) -> None:
     [
         (("--resume",), "no session of this project is kept"),
         (("--resume", "abcdef"), "no session"),
+        (("--resume", "a4d19"), 'no session has an id that begins with "a4d19"'),
+        (("--resume=a4d19", "go on"), 'no session has an id that begins with "a4d19"'),
+        (("--resume", "abcdeg"), 'no session has an id that begins with "abcdeg"'),
+        (("--resume", "Which", "is", "older?"), "--resume -- PROMPT"),
+        (("--resume=",), 'no session has an id that begins with ""'),
     ],
 )
 def test_there_is_nothing_to_go_on_with(
@@ -138,7 +143,7 @@ def test_a_session_does_not_go_on_where_nothing_is_to_be_written(project: Projec
     [session] = kept(project)
     project.sections["sessions"] = {"keep": "never"}
     for words in (("--resume",), ("--resume", session["session"])):
-        done = project.run("run", *words, "a-word-of-mine")
+        done = project.run("run", *words, "--", "a-word-of-mine")
         assert done.returncode == 2
         assert "sessions.keep says never" in done.stderr
     assert kept(project)[0]["messages"] == 2
@@ -192,7 +197,7 @@ def test_a_process_that_is_killed_leaves_a_session_that_goes_on(project: Project
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0)
         [session] = kept(project)
-        held = project.run("run", "--resume", "x")
+        held = project.run("run", "--resume", "--", "x")
         assert held.returncode == 2
         assert "open elsewhere" in held.stderr
         assert project.run("sessions", "remove", "--all").returncode == 1
@@ -213,9 +218,9 @@ def test_what_was_answered_meanwhile_is_told(project: Project, ledger: ServerLed
     assert done["status"] == "suspended"
     ticket = done["calls"][0]["result"]["ticket"]
     told = project.run("run", "--resume", stdin="")
-    assert f"lockgate approvals answer {ticket} yes|no" in told.stderr
+    assert f"lockgate -c {project.file} approvals answer {ticket} yes|no" in told.stderr
     assert project.run("approvals", "answer", ticket, "yes").returncode == 0
-    again = project.run("run", "--resume", "and?")
+    again = project.run("run", "--resume", "--", "and?")
     assert again.stdout == "it waits\n"
     assert "still waits" not in again.stderr
     answer = said(project, done["session"])[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from lockgate.cli.options import config_option, find_layers, json_option, print_json
+from lockgate.cli.options import config_option, find_layers, json_option, print_json, to_type
 
 YES_NO = ("yes", "no")
 SETTLED = "settled"
@@ -105,7 +105,7 @@ def show(ticket: str, reveal: bool, config: Path | None, as_json: bool) -> None:
     if has_secrets(found.question) and not reveal:
         click.echo("(--reveal shows the masked values)")
     click.echo(f"asked      {when(found.created)}, answered no after {when(found.expires)}")
-    click.echo(f"to answer  lockgate approvals answer {found.id} yes|no")
+    click.echo(f"to answer  {to_type(f'approvals answer {found.id} yes|no')}")
     if found.always is not None:
         click.echo("           with --scope always also by this rule, in every attended run:")
         click.echo("\n".join(rule_lines(found.always, width)))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from lockgate.cli.typed import LINES
 
 if TYPE_CHECKING:
     from lockgate.agent.agent import Agent
@@ -29,23 +32,29 @@ class Said:
 
 
 async def said(
-    gate: Gate, agent: Agent, line: str, voice: Voice, *, show: bool, only_skills: bool = False
+    gate: Gate,
+    agent: Agent,
+    line: str,
+    voice: Voice,
+    *,
+    show: bool,
+    lines: Sequence[str] = tuple(LINES),
 ) -> Said:
     """The line itself, or what came of the skill that it asks for.
 
     That is a call of the tool `Skill`, by the same road as a model's: rules, hooks and records hold
-    for it. A word after a slash that means nothing is told with the nearest that do; with
-    `only_skills` such a line is a prompt like any other. A line that begins with a space is one.
+    for it. A word after a slash that means nothing is told with what does, which is `lines` beside
+    the skills, and is sent to no model. A line that begins with a space is a prompt.
     """
     match = _WORD.fullmatch(line.rstrip())
     known = [skill.name for skill in gate.skills if skill.by_person]
-    if match is None or (only_skills and match["word"] not in known):
+    if match is None:
         return Said(line.strip())
     skill = next((s for s in gate.skills if s.by_person and s.name == match["word"]), None)
     if skill is None:
         from lockgate.cli.exit import Exit
 
-        click.echo(_unknown(match["word"], known), err=True)
+        click.echo(_unknown(match["word"], known, lines), err=True)
         return Said(None, Exit.USAGE)
     return await _done(agent, skill, match["rest"] or "", voice, show=show)
 
@@ -85,15 +94,17 @@ async def _done(
     )
 
 
-def _unknown(word: str, skills: list[str]) -> str:
-    from lockgate.cli.typed import RECONNECT
+def _unknown(word: str, skills: list[str], lines: Sequence[str]) -> str:
     from lockgate.schema.spelling import nearest
 
-    known = [RECONNECT, *(f"/{name}" for name in skills)]
-    near = nearest(f"/{word}", known)
-    if near:
+    asked = f"/{word}"
+    known = [*(line.split()[0] for line in lines), *(f"/{name}" for name in skills)]
+    if own := next((line for line in LINES if line.split()[0] == asked), ""):
+        hint = f"it is {own} alone." if lines else "it is a line of a conversation."
+    elif near := nearest(asked, known):
         hint = f"did you mean {' or '.join(near)}?"
+    elif known:
+        hint = f"there are {', '.join(known[:20])}{', ...' if len(known) > 20 else '.'}"
     else:
-        listed = ", ".join(known[:20])
-        hint = f"there are {listed}{', ...' if len(known) > 20 else '.'}"
-    return f"/{word} means nothing here: {hint} A line for the model begins with a space."
+        hint = "there is no skill that a person may ask for."
+    return f"{asked} means nothing here: {hint} What is for the model begins with a space."

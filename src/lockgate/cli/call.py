@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lockgate.cli.options import config_option, json_option, print_json
+from lockgate.cli.options import config_option, json_option, print_json, to_type
 from lockgate.cli.seconds import SECONDS
 
 
@@ -72,7 +72,7 @@ def call(
                 print_json(data)
             else:
                 click.echo(f"waiting for an answer, ticket {result.ticket}")
-                click.echo(f"  lockgate approvals answer {result.ticket} yes|no", err=True)
+                click.echo(f"  {to_type(f'approvals answer {result.ticket} yes|no')}", err=True)
             return Exit.REFUSED
         if down is not None:
             click.echo(f"{server_of(tool)}: not available: {visible(down)}", err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Any, cast
 
@@ -55,6 +56,16 @@ def find_layers(config: Path | None) -> Layers:
         message = f"the working directory can not be used: {error.strerror}"
         raise ConfigError(Problem(message, hint="change to another directory")) from None
     return locate(cwd, os.environ, config)
+
+
+def to_type(words: str) -> str:
+    """The command line `lockgate WORDS`, for a person to copy: with the `-c` of this one."""
+    context = click.get_current_context(silent=True)
+    config: Path | None = None
+    if context is not None:
+        config = context.params.get("config") or context.find_root().params.get("config")
+    named = "" if config is None else f"-c {shlex.quote(str(config))} "
+    return visible(f"lockgate {named}{words}")
 
 
 def file_of(layers: Layers, scope: str) -> Path:

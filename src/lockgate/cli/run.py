@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lockgate.cli.options import config_option, json_option, print_json
+from lockgate.cli.options import config_option, json_option, print_json, to_type
 
 if TYPE_CHECKING:
     from lockgate.agent.agent import Agent
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     "--resume",
     metavar="[SESSION]",
     is_flag=False,
-    flag_value="",
-    help="Go on with a session: the one whose id begins so, or the last one of this project.",
+    flag_value="-",
+    help="Go on with a session: the one whose id begins so, or the last one of this project. One"
+    " word behind it is always an id; -- stands before a prompt of one word.",
 )
 @config_option
 @json_option
@@ -50,9 +51,9 @@ def run(
     of it, on standard error. The answer goes to standard output: into a pipe or a file once it is
     whole, and alone; on a terminal you see what the model says as it writes. Ctrl+C ends the turn,
     and a reply that is not whole is not kept; a second one ends the program. In a conversation the
-    line /reconnect [SERVER] has servers that are not there connected anew, and /reload reads the
-    configuration again and takes what tightens it. A line or PROMPT that is /NAME and words asks
-    for the skill NAME.
+    line /reconnect [SERVER] has servers that are not there connected anew, /reload reads the
+    configuration again and takes what tightens it, and /help lists what there is. A line or PROMPT
+    that is /NAME and words asks for the skill NAME; one that begins with a space is for the model.
 
     What is said is kept (see lockgate sessions), and --resume goes on with it: the model knows what
     was said, and what you answered for the session holds.
@@ -62,6 +63,7 @@ def run(
       lockgate run "What changed this week?"
       lockgate run --model scripted:replies.yaml "What changed this week?"
       lockgate run --resume "And the week before?"
+      lockgate run --resume -- Continue
       lockgate run --resume 5f0c1d
     """
     from lockgate.agent.identity import agent_id
@@ -94,7 +96,7 @@ def run(
                 click.echo(f"{name} is not available", err=True)
             if words:
                 text = " ".join(words)
-                asked = await said(gate, agent, text, voice, show=not as_json, only_skills=True)
+                asked = await said(gate, agent, text, voice, show=not as_json, lines=())
                 if asked.prompt is None:
                     return asked.code
                 result = await one_turn(agent, asked.prompt, voice, show=not as_json)
@@ -138,7 +140,8 @@ def _tell_how_to_go_on(agent: Agent, voice: Voice) -> None:
 
     with suppress(OSError):  # they may have closed the window
         if on_terminal(err=True):
-            voice.say(f"\nto go on: lockgate run --resume {agent.session_id[:SHORT]}")
+            again = to_type(f"run --resume {agent.session_id[:SHORT]}")
+            voice.say(f"\nto go on: {again}")
 
 
 def _told(result: RunResult, agent: Agent, as_json: bool) -> int:

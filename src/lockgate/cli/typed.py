@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -12,6 +13,15 @@ if TYPE_CHECKING:
 
 RECONNECT: Final = "/reconnect"
 RELOAD: Final = "/reload"
+HELP: Final = "/help"
+LINES: Final = MappingProxyType(
+    {
+        HELP: "this list",
+        f"{RECONNECT} [SERVER]": "connects servers anew that are not there",
+        RELOAD: "reads the configuration again and takes what tightens it",
+    }
+)
+"""What such a line can be, and what it does."""
 
 
 async def typed(gate: Gate, line: str) -> bool:
@@ -20,6 +30,9 @@ async def typed(gate: Gate, line: str) -> bool:
     from lockgate.errors import LocalError
 
     word, *names = line.split()
+    if word == HELP and not names:
+        click.echo(_help(gate), err=True)
+        return True
     if word == RELOAD and not names:
         await _reload(gate)
         return True
@@ -33,6 +46,14 @@ async def typed(gate: Gate, line: str) -> bool:
     for status in statuses:
         click.echo(_told(status), err=True)
     return True
+
+
+def _help(gate: Gate) -> str:
+    """What a line of a conversation can be, one a line."""
+    rows = [*LINES.items(), *((f"/{s.name}", "a skill") for s in gate.skills if s.by_person)]
+    rows.append(("Ctrl+D", "leaves the conversation, which can be gone on with"))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"  {name:{width}}  {meaning}" for name, meaning in rows)
 
 
 async def _reload(gate: Gate) -> None:

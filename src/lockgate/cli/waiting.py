@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lockgate.calls.suspension import Ticket
+from lockgate.cli.options import to_type
 from lockgate.cli.table import print_table
 from lockgate.showing import visible
 from lockgate.stores.grants import KeptGrant
@@ -75,7 +76,7 @@ def print_waiting(tickets: Sequence[Ticket], unknowns: Sequence[Standing], now: 
             for ticket in tickets
         ]
         print_table(head, rows)
-        click.echo("To see one: lockgate approvals show TICKET")
+        click.echo(f"To see one: {to_type('approvals show TICKET')}")
     if unknowns:
         if tickets:
             click.echo()
@@ -92,7 +93,8 @@ def print_waiting(tickets: Sequence[Ticket], unknowns: Sequence[Standing], now: 
                 for standing in unknowns
             ],
         )
-        click.echo("Look what became of it, then: lockgate approvals answer UNKNOWN settled")
+        then = to_type("approvals answer UNKNOWN settled")
+        click.echo(f"Look what became of it, then: {then}")
     if not tickets and not unknowns:
         click.echo("Nothing waits for an answer.", err=True)
 

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from lockgate.agent.model import Message, ModelReply, ToolAnswer, ToolCall, UserMessage
-from lockgate.cli.resuming import meant
+from lockgate.cli.resuming import LAST, meant
 from lockgate.cli.session_words import beginning, message_data, print_message
 from lockgate.content import Image
+from lockgate.errors import LocalError
 from lockgate.tools.result import ErrorKind, ToolResult
 
 
@@ -17,20 +18,25 @@ from lockgate.tools.result import ErrorKind, ToolResult
     ("resume", "prompt", "wanted"),
     [
         (None, ("a", "b"), (None, ("a", "b"))),
-        ("", (), ("", ())),
+        (LAST, (), ("", ())),
+        (LAST, ("And", "now?"), ("", ("And", "now?"))),
         ("5f0c1d", (), ("5f0c1d", ())),
         ("5f0c1d", ("and", "now?"), ("5f0c1d", ("and", "now?"))),
         ("And now?", (), ("", ("And now?",))),
-        ("And", ("now?",), ("", ("And", "now?"))),
-        ("bad", (), ("", ("bad",))),
-        ("a" * 33, (), ("", ("a" * 33,))),
     ],
 )
-def test_a_word_that_can_be_no_id_begins_the_prompt(
+def test_what_has_a_space_in_it_begins_the_prompt(
     resume: str | None, prompt: tuple[str, ...], wanted: tuple[str | None, tuple[str, ...]]
 ) -> None:
-    """An id is of hexadecimal digits, at least six: few prompts begin so."""
+    """An id has none; nothing behind the option is the last session."""
     assert meant(resume, prompt) == wanted
+
+
+@pytest.mark.parametrize("word", ["", "bad", "a4d19 ", "ABCDEF", "And", "a" * 33])
+def test_one_word_that_is_no_id_is_an_error(word: str) -> None:
+    """Else an id with a slip in it is sent to a model, as a prompt to another session."""
+    with pytest.raises(LocalError, match="stands behind --"):
+        meant(word, ("now?",))
 
 
 def test_a_beginning_is_one_harmless_line() -> None:
