@@ -106,17 +106,21 @@ def expectation(
         case _Kind.MultipleOf(step):
             return f"must be a multiple of {step}"
         case _Kind.MinLength(limit):
-            return f"must have at least {limit} characters, has {_length(error.instance)}"
+            return (
+                f"must have at least {_counted(limit, 'character')}, has {_length(error.instance)}"
+            )
         case _Kind.MaxLength(limit):
-            return f"must have at most {limit} characters, has {_length(error.instance)}"
+            return (
+                f"must have at most {_counted(limit, 'character')}, has {_length(error.instance)}"
+            )
         case _Kind.Pattern(pattern):
             return f"must match the regular expression {_cut(pattern)}"
         case _Kind.BacktrackLimitExceeded(_) | _Kind.RegexEngineFailure(_):
             return "could not be matched against its regular expression within the bound"
         case _Kind.MinItems(limit):
-            return f"must have at least {limit} items, has {_length(error.instance)}"
+            return f"must have at least {_counted(limit, 'item')}, has {_length(error.instance)}"
         case _Kind.MaxItems(limit) | _Kind.AdditionalItems(limit):
-            return f"must have at most {limit} items, has {_length(error.instance)}"
+            return f"must have at most {_counted(limit, 'item')}, has {_length(error.instance)}"
         case _Kind.UnevaluatedItems(_):  # it holds the items themselves
             return "has items that its schema does not admit"
         case _Kind.UniqueItems():
@@ -124,9 +128,9 @@ def expectation(
         case _Kind.Contains():
             return "must have an item of the kind that its schema names"
         case _Kind.MinProperties(limit):
-            return f"must have at least {limit} keys, has {_length(error.instance)}"
+            return f"must have at least {_counted(limit, 'key')}, has {_length(error.instance)}"
         case _Kind.MaxProperties(limit):
-            return f"must have at most {limit} keys, has {_length(error.instance)}"
+            return f"must have at most {_counted(limit, 'key')}, has {_length(error.instance)}"
         case _Kind.PropertyNames(inner):
             return f"has a key that is not allowed: a key {expectation(inner)}"
         case _Kind.FalseSchema():
@@ -231,6 +235,10 @@ def _options(options: Sequence[Any]) -> str:
 def _cut_json(value: Any) -> str:
     text = json.dumps(value, default=str)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _counted(number: float, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def _length(value: Any) -> int:

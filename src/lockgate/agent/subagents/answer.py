@@ -42,7 +42,8 @@ def answer_of(label: str, result: RunResult) -> ToolResult:
         )
         lines.extend(f"- {one.tool}, ticket {one.ticket}" for one in result.waiting)
     if made := sum(isinstance(call.result, ToolResult) for call in result.calls):
-        lines.append(f"It had made {made} call(s); what they did stays done.")
+        told = "1 call; what it" if made == 1 else f"{made} calls; what they"
+        lines.append(f"It had made {told} did stays done.")
     if result.text:
         lines.append(f"It said last: {_bounded(result.text, MAX_LAST_WORDS)}")
     kind = _KINDS.get(result.status, ErrorKind.TOOL_ERROR)
