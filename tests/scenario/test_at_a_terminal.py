@@ -157,12 +157,12 @@ def test_whoever_leaves_a_conversation_is_told_how_to_go_on(
     """By Ctrl+C as by the end of the input, on a line of its own."""
     replies(project, {"text": "All done."})
     terminal = start("run")
-    terminal.until("> ")
+    assert "(/help lists what a line can be; Ctrl+D leaves)" in terminal.until("> ")
     terminal.type("go\n")
     terminal.until("> ")
     terminal.type(ending)
     last = terminal.end().rstrip().splitlines()[-1]
-    assert last.startswith("to go on: lockgate run --resume ")
+    assert last.startswith(f"to go on: lockgate -c {project.file} run --resume ")
     assert terminal.process.returncode == code
     session = last.rsplit(maxsplit=1)[1]
     assert project.json("sessions", "list")["sessions"][0]["session"].startswith(session)

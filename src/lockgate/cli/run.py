@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -116,6 +117,8 @@ async def _conversation(gate: Gate, agent: Agent, voice: Voice, as_json: bool) -
     from lockgate.cli.typed import typed
 
     code: int = Exit.DONE
+    if sys.stdin.isatty():
+        voice.say("(/help lists what a line can be; Ctrl+D leaves)")
     try:
         async with Prompts(voice) as prompts:
             async for line in prompts:

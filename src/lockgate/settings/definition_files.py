@@ -133,7 +133,7 @@ def _at(error: ConfigError, place: DefinitionPlace) -> ConfigError:
             problem
             if problem.file != Path(place.path)
             else Problem(
-                f"{problem.file} {problem.message}",
+                f"{problem.file}: {problem.message}",
                 place.key,
                 where.file,
                 where.line,
