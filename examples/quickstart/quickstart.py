@@ -35,7 +35,7 @@ The model is scripted: it reads its replies from a file, so no key is needed.
 To use another script: --script FILE. For a live model, such as one of
 Anthropic's, install the library for it and give its key in the environment:
 
-  .venv/bin/pip install '.[models]'
+  .venv/bin/pip install -e '.[models]'
   ANTHROPIC_API_KEY=... scripts/run --model anthropic:claude-sonnet-4-6
 """
 LIVE = "The model is {name}: what it does is up to it.\n"

@@ -112,7 +112,7 @@ class _EveryVariable(dict[str, str]):
     """An environment in which every variable is set."""
 
     def __missing__(self, key: str) -> str:
-        return "set"
+        return "http://set"
 
     def get(self, key: str, default: str | None = None) -> str:  # pyright: ignore[reportIncompatibleMethodOverride] - dict's overloads can not be met by one signature
-        return "set"
+        return "http://set"

@@ -170,11 +170,16 @@ def nobody_to_ask(registered: Registered, reasons: tuple[Reason, ...]) -> Refuse
         if "relative_path" in codes
         else "Asking again will not help;"
     )
+    no_rule = (
+        "; of rules only one that says `destructive: true` and `when: any` answers this"
+        if codes <= {"not_exempt", "destructive"}
+        else "; no allow rule answers this"
+    )
     text = (
         f"{registered.tool.name} needs an approval ({told}), and nobody is there to give one, "
         f"which counts as no. Nothing was run. {again} go on without it, or "
         "report that it needs a run with a person present"
-        f"{' or a rule that allows it' if by_rule else '; no allow rule answers this'}."
+        f"{' or a rule that allows it' if by_rule else no_rule}."
     )
     nobody = Reason("nobody_to_ask", "nobody is there to answer, which counts as no")
     return Refuse(ErrorKind.NOT_APPROVED, "nobody_to_ask", text, (*reasons, nobody), registered)

@@ -184,7 +184,8 @@ async def test_a_rule_is_advised_only_where_one_could_answer(
     result = await road.invoke(road.call(name))
     assert result.reason == "nobody_to_ask"
     assert ("or a rule that allows it" in result.text) is helps
-    assert ("no allow rule answers this" in result.text) is not helps
+    assert ("no allow rule answers this" in result.text) is (name in ("asked", "open"))
+    assert ("`destructive: true` and `when: any`" in result.text) is (name == "drop")
 
 
 PARAMETERS = {"properties": {"repo_path": {"type": "string"}}, "required": ["repo_path"]}

@@ -39,6 +39,9 @@ def files_of(place: Path, pattern: str = "*.md") -> tuple[Path, ...]:
         return (place,)
     problems: list[Problem] = []
     try:
+        for below in (place, *(path for path in place.iterdir() if "/" in pattern)):
+            if below.is_dir() and not below.name.startswith("."):
+                next(below.iterdir(), None)  # a glob passes over what it may not look into
         found = sorted(
             path
             for path in place.glob(pattern)

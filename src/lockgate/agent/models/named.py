@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import urlsplit
 
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
 
 SCRIPTED: Final = "scripted"
-EXTRA: Final = "pip install 'lockgate[models]'"
-"""What to type where the library is missing."""
+EXTRA: Final = "install lockgate with its extra `models`, in a clone pip install -e '.[models]'"
+"""What to do where the library is missing."""
 _EXAMPLES: Final = "such as anthropic:claude-sonnet-4-6, openai:gpt-5 or scripted:replies.yaml"
 
 
@@ -128,7 +129,7 @@ def look_up(
         raise ConfigError(Problem(f"there is no provider {provider!r}", path, hint=_hint(provider)))
     if known is None:
         what = f"the library for models of {provider} is not installed"
-        raise ConfigError(Problem(what, path, hint=f"run: {EXTRA}"))
+        raise ConfigError(Problem(what, path, hint=EXTRA))
     return _needs(name, provider, model, access or Access(), environ, path)
 
 
@@ -137,6 +138,9 @@ def _needs(
 ) -> NamedModel:
     variable = next((key for key in access.keys if environ.get(key, "").strip()), None)
     address = environ.get(access.address, "").strip() if access.address else ""
+    if address and not _is_address(address):
+        what = f"the environment variable {access.address} is no address of a server"
+        raise ConfigError(Problem(what, path, hint="write http://HOST or https://HOST, and a path"))
     if access.address and access.keyless and access.default is None and not address:
         what = f"models of {provider} need the address of their server"
         hint = f"set the environment variable {access.address}"
@@ -148,6 +152,14 @@ def _needs(
     key = environ[variable].strip() if variable is not None else None
     named = variable or (access.keys[0] if access.keys else None)
     return NamedModel(name, provider, model, key, named, address or access.default)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def _hint(provider: str) -> str:

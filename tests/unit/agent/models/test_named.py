@@ -48,7 +48,8 @@ def test_a_missing_extra_says_what_to_type() -> None:
     """To the letter."""
     message, hint = _problem("anthropic:x", {"ANTHROPIC_API_KEY": "k"}, installed=False)
     assert "not installed" in message
-    assert hint == "run: pip install 'lockgate[models]'"
+    assert hint is not None
+    assert "pip install -e '.[models]'" in hint
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,16 @@ def test_a_server_of_ones_own_needs_an_address_and_no_key() -> None:
     assert _problem("ollama:x", {})[1] == "set the environment variable OLLAMA_BASE_URL"
     assert look_up("ollama:x", {"OLLAMA_BASE_URL": "http://o/v1"}, NOBODY_ELSE).key is None
     assert "need a key" in _problem("anthropic:x", {"ANTHROPIC_BASE_URL": "http://a"})[0]
+
+
+@pytest.mark.parametrize("address", ["localhost:8000/v1", "ftp://x", "http://", "http://[x"])
+def test_an_address_that_is_none_is_found_before_anything_is_sent(address: str) -> None:
+    """The variable is named, and its value is not: it may hold a key."""
+    environ = {"OPENAI_BASE_URL": address, "OPENAI_API_KEY": "k"}
+    message, hint = _problem("openai:x", environ)
+    assert "OPENAI_BASE_URL is no address" in message
+    assert hint is not None
+    assert address not in message
 
 
 def test_the_environment_that_is_handed_in_is_the_one_that_counts(
