@@ -26,7 +26,7 @@ class Disk:
 
     full = False
 
-    def write(self, descriptor: int, data: bytes) -> int:
+    def write(self, descriptor: int, data: bytes | bytearray) -> int:
         if self.full:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return os.write(descriptor, data)

@@ -23,6 +23,7 @@ from lockgate.testing.office import PromptedModel, calling, task
 from lockgate.testing.project import Project
 from lockgate.testing.received import ServerLedger
 from lockgate.testing.script import ScriptedServer, When, tool
+from lockgate.testing.steps import Answer, Sleep
 
 READS = {"readOnlyHint": True}
 HELPER = """---
@@ -304,3 +305,25 @@ async def test_children_use_the_servers_that_are_there(tmp_path: Path) -> None:
     assert len(seen) > 20
     assert {len(processes) for processes in seen} == {1}
     assert servers_below(os.getpid()) == before
+
+
+def test_one_in_the_background_that_a_run_leaves_is_told_of(project: Project) -> None:
+    """A run of one prompt is a session: what works in its background ends with it, and a person is
+    told that there is no answer, whether it had begun or not."""
+    written(project)
+    project.servers.clear()
+    slow = When("tools/call", Sleep(600), Answer(), tool="look")
+    project.add(
+        "db",
+        ScriptedServer(tools=(tool("look", annotations=READS), tool("drop")), rules=(slow,)),
+        annotationTrust="trust",
+        pins="off",
+    )
+    start = {"agent": "helper", "prompt": "count", "background": True}
+    (project.root / "main.replies").write_text(
+        json.dumps([{"calls": [{"tool": "Task", "arguments": start}]}, {"text": "Begun."}])
+    )
+    done = project.run("run", "How many rows?")
+    assert done.returncode == 0
+    assert "the sub-agent helper-1 ended with its session, with no answer" in done.stderr
+    assert "LocalError" not in done.stderr

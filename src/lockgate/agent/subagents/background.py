@@ -16,6 +16,7 @@ from lockgate.agent.run import RunResult
 from lockgate.agent.scope import SessionScope
 from lockgate.agent.underway import Standing
 from lockgate.agent.wish import Wish
+from lockgate.errors import LocalError
 from lockgate.tools.context import InterruptToken, ToolContext
 
 MAX_KEPT: Final = 50
@@ -54,12 +55,19 @@ class BackgroundAgent:
             if isinstance(error, ChildRefused):
                 self.refused = str(error)
                 return
+            if isinstance(error, LocalError):
+                return  # the gate closes, and it had not begun: its crew tells of it
             _log.error("the sub-agent %s failed: %s", self.id, type(error).__name__)
 
     @property
     def running(self) -> bool:
         """Whether it has not ended."""
         return not self.task.done()
+
+    @property
+    def too_late(self) -> bool:
+        """Whether the gate was closing before it could begin."""
+        return self.state == "failed" and isinstance(self.task.exception(), LocalError)
 
     @property
     def seconds(self) -> float:
@@ -165,6 +173,7 @@ class _Crew:
     async def close(self) -> None:
         """Interrupt all, so that each ends with a result for its calls; cancel what does not."""
         tasks = [one.task for one in self.members if one.running]
+        unheard = [one for one in self.members if one.running or one.too_late]
         for one in self.members:
             one.interrupt.interrupt()
         try:
@@ -179,6 +188,9 @@ class _Crew:
                 _, lost = await asyncio.wait(left, timeout=ENDING)
                 for task in lost:
                     _log.warning("%s goes on although it was cancelled", task.get_name())
+            for one in unheard:
+                if one.result is None or not one.result.answered:
+                    _log.warning("the sub-agent %s ended with its session, with no answer", one.id)
 
 
 def _without_deadline(context: ToolContext) -> ToolContext:
