@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tool_pages import page
 
 PAGE = Path(__file__).parents[2] / "docs" / "tools.md"
