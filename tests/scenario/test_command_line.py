@@ -301,8 +301,8 @@ def test_a_turn_with_a_scripted_model(project: Project) -> None:
     done = project.run("run", "look", "around")
     assert (done.returncode, done.stdout) == (0, "All done.\n")
     assert "found it" in done.stderr
-    assert "not_approved" in done.stderr
-    assert "unknown_tool" in done.stderr
+    assert "mcp__s__drop -> refused, not approved: " in done.stderr
+    assert "mcp__s__drp -> refused, unknown tool: " in done.stderr
     assert ledger.called == ("t",)
     told = project.json("run", "look")
     assert [c["decision"] for c in told["calls"]] == ["run", "refuse", "refuse"]
