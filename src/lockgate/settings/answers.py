@@ -25,7 +25,8 @@ from lockgate.settings.keys import ANSWERS
 from lockgate.settings.nodes import Listing, Node, Place, Scalar, Table
 from lockgate.settings.reading import At, read_section
 from lockgate.settings.splice import Piece, append, content, cut_entry, cut_item, parsed, put
-from lockgate.settings.yamlfile import decode, read_file
+from lockgate.settings.yamlfile import decode
+from lockgate.textfile import read_file
 
 Word: TypeAlias = Literal["read-only", "additive"]
 

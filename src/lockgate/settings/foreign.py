@@ -18,8 +18,9 @@ from lockgate.settings.foreign_remote import REMOTE, Unusable, is_remote, remote
 from lockgate.settings.jsonc import read_json
 from lockgate.settings.masking import is_reference
 from lockgate.settings.server_name import is_server_name, suggest_name
-from lockgate.settings.yamlfile import decode, read_file
+from lockgate.settings.yamlfile import decode
 from lockgate.showing import looks_secret, quoted, visible
+from lockgate.textfile import read_file
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 """Some programs keep their whole history in the file that also names their servers."""

@@ -30,7 +30,8 @@ from lockgate.settings.nodes import Node
 from lockgate.settings.pins import Pins
 from lockgate.settings.pins_file import load_pins
 from lockgate.settings.reading import At, Draft, Section, read_section
-from lockgate.settings.yamlfile import decode, parse, read_file
+from lockgate.settings.yamlfile import decode, parse
+from lockgate.textfile import read_file
 
 if TYPE_CHECKING:
     from lockgate.settings.skill_hooks import SkillHooks

@@ -20,7 +20,7 @@ from lockgate.settings.layers import Layers
 from lockgate.settings.pins import Pins
 from lockgate.settings.pins_text import MAX_BYTES, read_pins, write_pins
 from lockgate.settings.telling import word
-from lockgate.settings.yamlfile import read_file
+from lockgate.textfile import read_file
 
 _MODE: Final = 0o666
 _NAMED: Final = 12

@@ -26,7 +26,8 @@ from lockgate.settings.keys import ROOT
 from lockgate.settings.layers import Layers
 from lockgate.settings.reading import At, Draft, read_section
 from lockgate.settings.verdict_text import set_verdicts
-from lockgate.settings.yamlfile import decode, parse, read_file
+from lockgate.settings.yamlfile import decode, parse
+from lockgate.textfile import read_file
 
 _PERSONAL_MODE: Final = 0o600
 _PROJECT_MODE: Final = 0o666

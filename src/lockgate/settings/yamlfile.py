@@ -6,22 +6,18 @@ holds for an entry stands in that entry. That also leaves nothing to blow up.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lockgate import textfile
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.findings import Findings
 from lockgate.settings.nodes import Listing, Node, Place, Scalar, Table
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import StringMark
-
-MAX_BYTES = 256 * 1024
-"""Size of a configuration file; a parser in Python takes a second for this."""
 
 MAX_DEPTH = 32
 """Nesting; the deepest place that means anything is at six."""
@@ -31,49 +27,9 @@ _WHITE: Mapping[int, None] = dict.fromkeys(map(ord, "\t\n\r"))
 _LINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 
 
-def read_file(path: Path, *, limit: int = MAX_BYTES) -> bytes | None:
-    """The bytes of a regular file, read once; None when there is none.
-
-    Raises `ConfigError` for a file that can not be read, is not a file, or is over `limit` bytes.
-    """
-    try:
-        # Without O_NONBLOCK a FIFO would wait for a writer that never comes.
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
-        if path.is_symlink():
-            raise ConfigError(Problem("is a link to nothing", file=path)) from None
-        return None
-    except NotADirectoryError:
-        return None
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "not a usable path"
-        raise ConfigError(Problem(f"can not be read: {reason}", file=path)) from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise ConfigError(Problem("is not a regular file", file=path))
-    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        try:
-            data = file.read(limit + 1)
-        except OSError as error:
-            raise ConfigError(Problem(f"can not be read: {error.strerror}", file=path)) from None
-    if len(data) > limit:
-        raise ConfigError(Problem(f"is over {limit // 1024} KiB", file=path))
-    return data
-
-
 def decode(data: bytes, file: Path) -> str:
-    """The text of a file in UTF-8, a byte order mark taken off. Raises `ConfigError`."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ConfigError(Problem("is UTF-16", file=file, hint="save it as UTF-8"))
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        line = before.count(b"\n") + 1
-        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        raise ConfigError(
-            Problem("is not UTF-8", file=file, line=line, column=column, hint="save it as UTF-8")
-        ) from None
+    """The text of a YAML file in UTF-8, a byte order mark taken off. Raises `ConfigError`."""
+    text = textfile.decode(data, file)
     if text.isascii() and text.translate(_WHITE).isprintable():
         return text  # as most are: the pattern takes longer to be made than the file to be read
     if found := re.search(_NOT_TEXT, text):

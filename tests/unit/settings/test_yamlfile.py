@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.findings import Findings
 from lockgate.settings.nodes import Node, Table, data_of
-from lockgate.settings.yamlfile import MAX_BYTES, decode, parse, read_file
+from lockgate.settings.yamlfile import decode, parse
+from lockgate.textfile import MAX_BYTES, read_file
 
 FILE = Path("lockgate.yaml")
 

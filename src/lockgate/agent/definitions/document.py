@@ -12,9 +12,7 @@ bounded, and what hides from a reader's eye is refused.
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +21,8 @@ import msgspec
 from lockgate.agent.definitions.front_matter import Written, read_front_matter, told_hidden
 from lockgate.errors import ConfigError, Problem
 from lockgate.showing import hidden_at
+from lockgate.textfile import MAX_BYTES, decode, read_file
 
-MAX_BYTES: Final = 256 * 1024
-"""Size of a file."""
 MAX_FRONT_LINES: Final = 200
 """Lines of front matter."""
 
@@ -54,7 +51,10 @@ def read_document(path: Path, *, limit: int = MAX_BYTES) -> Document:
     """Read one file. Raises `ConfigError` with its place for what can not be used: no regular file,
     over `limit` bytes, not UTF-8, hidden characters, no front matter, front matter that is no YAML.
     """
-    return parse_document(_read(path, limit), path)
+    data = read_file(path, limit=limit)
+    if data is None:
+        raise ConfigError(Problem("can not be read: No such file or directory", file=path))
+    return parse_document(data, path)
 
 
 def parse_document(data: bytes, path: Path) -> Document:
@@ -78,33 +78,8 @@ def parse_document(data: bytes, path: Path) -> Document:
     return Document(path, fields, body, begin + 1, data)
 
 
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        # Without O_NONBLOCK a FIFO would wait for a writer that never comes.
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "not a usable path"
-        raise ConfigError(Problem(f"can not be read: {reason}", file=path)) from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise ConfigError(Problem("is not a regular file", file=path))
-    with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
-        try:
-            data = file.read(limit + 1)
-        except OSError as error:
-            raise ConfigError(Problem(f"can not be read: {error.strerror}", file=path)) from None
-    if len(data) > limit:
-        raise ConfigError(Problem(f"is over {limit // 1024} KiB", file=path))
-    return data
-
-
 def _text(data: bytes, path: Path) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = Problem("is not UTF-8", file=path, line=line, hint="save it as UTF-8")
-        raise ConfigError(problem) from None
+    text = decode(data, path)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if (at := hidden_at(text)) is not None:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

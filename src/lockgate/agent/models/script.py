@@ -23,6 +23,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from lockgate.agent.model import ModelReply, ToolCall, Usage
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
+from lockgate.textfile import decode, read_file
 
 MAX_BYTES: Final = 1_000_000
 _REPLY_KEYS: Final = ("text", "calls", "cutOff", "tokens")
@@ -49,19 +50,10 @@ def read_script(path: Path) -> tuple[ModelReply, ...]:
 
 
 def _read(path: Path) -> str:
-    problem: Problem
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-        if len(data) <= MAX_BYTES:
-            return data.decode("utf-8-sig")
-        problem = Problem(f"a script of over {MAX_BYTES:,} bytes", file=path)
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        problem = Problem("is not UTF-8", file=path, line=line, hint="save it as UTF-8")
-    except OSError as error:
-        problem = Problem(f"the script can not be read: {error.strerror}", file=path)
-    raise ConfigError(problem)
+    data = read_file(path, limit=MAX_BYTES)
+    if data is None:
+        raise ConfigError(Problem("can not be read: No such file or directory", file=path))
+    return decode(data, path)
 
 
 def _compose(text: str, path: Path) -> _Node | None:

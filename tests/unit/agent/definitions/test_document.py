@@ -77,7 +77,7 @@ def test_line_ends_and_a_mark_at_the_start_do_not_matter() -> None:
         ("---\na: " + "[" * 40 + "]" * 40 + "\n---\n", "nested too deeply"),
         ("---\na: " + "[" * 5000 + "]" * 5000 + "\n---\n", "x.md"),
         ('---\na: "\\x"\n---\n', "x.md"),
-        (b"---\na: \xff\n---\n", "x.md:2: is not UTF-8"),
+        (b"---\na: \xff\n---\n", "x.md:2:4: is not UTF-8"),
         ("---\na: b\n---\nok\x1b[2J\n", "x.md:4:3: holds the character U+001B, which nobody sees"),
         ("---\na: b\n---\n\u202egood\n", "U+202E"),
         ("---\na: b\n---\nx\U000e0041\n", "U+E0041"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -155,7 +156,10 @@ def test_a_file_that_can_not_be_read_is_told(tmp_path: Path) -> None:
     """Missing, a directory, not UTF-8, too large: each by name."""
     with pytest.raises(ConfigError, match="can not be read: No such file"):
         ScriptedModel.load(tmp_path / "absent.yaml")
-    with pytest.raises(ConfigError, match="can not be read: Is a directory"):
+    os.mkfifo(tmp_path / "pipe.yaml")  # a reader that waited for its writer would wait for ever
+    with pytest.raises(ConfigError, match="is not a regular file"):
+        ScriptedModel.load(tmp_path / "pipe.yaml")
+    with pytest.raises(ConfigError, match="is not a regular file"):
         ScriptedModel.load(tmp_path)
     assert _faults(tmp_path, b"- text: a\n- text: \xff") == [("", 2, "is not UTF-8")]
-    assert "bytes" in _faults(tmp_path, b" " * 1_000_001)[0][2]
+    assert _faults(tmp_path, b" " * 1_000_001)[0][2] == "is over 976 KiB"

@@ -76,36 +76,23 @@ def failure(error: Exception, named: NamedModel, request: ModelRequest) -> Failu
 
 def broke_off(named: NamedModel) -> PeerError:
     """A stream that ended before the provider said that the reply is whole."""
-    what = "the reply broke off before its end"
-    return PeerError(
-        f"{named.name}: {what}",
-        peer=named.name,
-        phase=Phase.REQUEST,
-        fault=Fault.CLOSED,
-        fate=Fate.UNKNOWN,
-    )
+    return _of_reply(named, "the reply broke off before its end", Fault.CLOSED, Fate.UNKNOWN)
 
 
 def too_long(named: NamedModel, most: int) -> PeerError:
     """A reply beyond the bound; the rest of it was not read."""
-    return PeerError(
-        f"{named.name}: the reply has more than {most:,} characters, and is not taken",
-        peer=named.name,
-        phase=Phase.REQUEST,
-        fault=Fault.MALFORMED,
-        fate=Fate.ANSWERED,
-    )
+    what = f"the reply has more than {most:,} characters, and is not taken"
+    return _of_reply(named, what, Fault.MALFORMED, Fate.ANSWERED)
 
 
 def too_late(named: NamedModel, seconds: float) -> PeerError:
     """No whole reply within the bound."""
-    return PeerError(
-        f"{named.name}: no whole reply within {seconds:g} s",
-        peer=named.name,
-        phase=Phase.REQUEST,
-        fault=Fault.TIMEOUT,
-        fate=Fate.UNKNOWN,
-    )
+    return _of_reply(named, f"no whole reply within {seconds:g} s", Fault.TIMEOUT, Fate.UNKNOWN)
+
+
+def _of_reply(named: NamedModel, what: str, fault: Fault, fate: Fate) -> PeerError:
+    text = f"{named.name}: {what}"
+    return PeerError(text, peer=named.name, phase=Phase.REQUEST, fault=fault, fate=fate)
 
 
 def _of_provider(error: ModelAPIError, teller: _Teller) -> Failure:
