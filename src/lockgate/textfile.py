@@ -44,7 +44,7 @@ def read_file(path: Path, *, limit: int = MAX_BYTES) -> bytes | None:
     return data
 
 
-def decode(data: bytes, file: Path) -> str:
+def text_of(data: bytes, file: Path) -> str:
     """The text of a file in UTF-8, a byte order mark taken off. Raises `ConfigError` with its place
     for anything else."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

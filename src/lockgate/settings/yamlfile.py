@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lockgate import textfile
 from lockgate.errors import ConfigError, Problem
 from lockgate.settings.findings import Findings
 from lockgate.settings.nodes import Listing, Node, Place, Scalar, Table
+from lockgate.textfile import text_of
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import StringMark
@@ -29,7 +29,7 @@ _LINE = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 
 def decode(data: bytes, file: Path) -> str:
     """The text of a YAML file in UTF-8, a byte order mark taken off. Raises `ConfigError`."""
-    text = textfile.decode(data, file)
+    text = text_of(data, file)
     if text.isascii() and text.translate(_WHITE).isprintable():
         return text  # as most are: the pattern takes longer to be made than the file to be read
     if found := re.search(_NOT_TEXT, text):

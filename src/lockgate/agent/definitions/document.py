@@ -21,7 +21,7 @@ import msgspec
 from lockgate.agent.definitions.front_matter import Written, read_front_matter, told_hidden
 from lockgate.errors import ConfigError, Problem
 from lockgate.showing import hidden_at
-from lockgate.textfile import MAX_BYTES, decode, read_file
+from lockgate.textfile import MAX_BYTES, read_file, text_of
 
 MAX_FRONT_LINES: Final = 200
 """Lines of front matter."""
@@ -79,7 +79,7 @@ def parse_document(data: bytes, path: Path) -> Document:
 
 
 def _text(data: bytes, path: Path) -> str:
-    text = decode(data, path)
+    text = text_of(data, path)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if (at := hidden_at(text)) is not None:
         line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)

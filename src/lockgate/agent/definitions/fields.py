@@ -5,7 +5,7 @@ A key that nobody asks for is unknown: there is no second list of the valid ones
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -162,6 +162,10 @@ class Fields:
         line, column = (2, 1) if at is None else (at.line, at.column)
         shown, told = visible(_cut(f"{self._prefix}{key}", 80)), visible(_cut(message, 400))
         self._problems.append(Problem(told, shown, self.path, line, column, hint))
+
+    def found(self, problems: Iterable[Problem]) -> None:
+        """Note what another reader has found in the same file."""
+        self._problems.extend(problems)
 
     def finish(self) -> None:
         """Raise `ConfigError` with all findings, keys that nobody asked for among them."""

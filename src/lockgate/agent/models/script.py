@@ -23,7 +23,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from lockgate.agent.model import ModelReply, ToolCall, Usage
 from lockgate.errors import ConfigError, Problem
 from lockgate.schema.spelling import nearest
-from lockgate.textfile import decode, read_file
+from lockgate.textfile import read_file, text_of
 
 MAX_BYTES: Final = 1_000_000
 _REPLY_KEYS: Final = ("text", "calls", "cutOff", "tokens")
@@ -53,7 +53,7 @@ def _read(path: Path) -> str:
     data = read_file(path, limit=MAX_BYTES)
     if data is None:
         raise ConfigError(Problem("can not be read: No such file or directory", file=path))
-    return decode(data, path)
+    return text_of(data, path)
 
 
 def _compose(text: str, path: Path) -> _Node | None:

@@ -218,7 +218,11 @@ def _hooks(
         hint = "declare them in lockgate.yaml"
         fields.wrong("hooks", "can not be declared by a skill here", hint)
         return ()
-    return reader(document)
+    try:
+        return reader(document)
+    except ConfigError as error:  # told with whatever else is wrong, as all faults are at once
+        fields.found(error.problems)
+        return ()
 
 
 def _check_body(document: Document, fields: Fields) -> None:

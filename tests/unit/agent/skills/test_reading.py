@@ -10,7 +10,7 @@ import pytest
 from lockgate.agent.definitions.document import Document
 from lockgate.agent.skills.definition import SkillContext
 from lockgate.agent.skills.reading import FILE_NAME, read_skill, skill_paths
-from lockgate.errors import ConfigError
+from lockgate.errors import ConfigError, Problem
 
 Write = Callable[..., Path]
 
@@ -291,3 +291,18 @@ def test_hooks_are_read_by_whoever_can(write: Write) -> None:
     path = write(f"{HEAD}\nhooks: {{}}")
     assert read_skill(path, hooks=reader).hooks == ()
     assert [document.path for document in seen] == [path]
+
+
+def test_a_fault_in_hooks_hides_no_other(write: Write) -> None:
+    """All faults of a file are told at once, in the order of their lines."""
+
+    def reader(document: Document) -> tuple[()]:
+        raise ConfigError(Problem("unknown key", "hooks.PreToolUse", document.path, 5, 3))
+
+    path = write(f"{HEAD}\nhooks: {{PreToolUse: []}}\ncontxt: fork")
+    with pytest.raises(ConfigError) as told:
+        read_skill(path, hooks=reader)
+    assert [(p.path, p.line) for p in told.value.problems] == [
+        ("hooks.PreToolUse", 5),
+        ("contxt", 5),
+    ]
