@@ -52,7 +52,8 @@ def read_script(path: Path) -> tuple[ModelReply, ...]:
 def _read(path: Path) -> str:
     data = read_file(path, limit=MAX_BYTES)
     if data is None:
-        raise ConfigError(Problem("can not be read: No such file or directory", file=path))
+        message = "the script can not be read: No such file or directory"
+        raise ConfigError(Problem(message, file=path))
     return text_of(data, path)
 
 
